@@ -1,0 +1,68 @@
+package vault
+
+import "time"
+
+// Receipt says where a write is by now. Each field is a fact at the time of
+// the answer, never a promise: Saved is on disk and fsynced, Commit is in
+// history, Pushed is acknowledged by the remote.
+type Receipt struct {
+	ID        ID                `json:"id,omitempty"`
+	Path      string            `json:"path"`
+	Version   Version           `json:"version,omitempty"`
+	Saved     bool              `json:"saved"`
+	Commit    string            `json:"commit,omitempty"` // "" when saved but not committed; Warnings says why
+	Pushed    bool              `json:"pushed"`
+	Ahead     int               `json:"ahead"` // commits that the remote does not have; 0 without a remote
+	Providers []ProviderReceipt `json:"providers"`
+	Warnings  []string          `json:"warnings"`
+}
+
+// ProviderReceipt is the delivery state of a write at one provider.
+type ProviderReceipt struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// Query asks for memories. The zero value of a filter means "any".
+type Query struct {
+	Text      string
+	Limit     int // hits; 0 means 5
+	Budget    int // tokens over all hits; 0 means no budget
+	Tags      []string
+	Types     []Type
+	Tiers     []Tier
+	Since     time.Time // updated at or after
+	Until     time.Time // updated before
+	Workspace string    // this project's memories and those without one
+	// AllWorkspaces searches every project; Workspace is then ignored.
+	AllWorkspaces  bool
+	IncludeExpired bool
+	// Strict drops hits that lack one of the query's rarer words.
+	Strict  bool
+	Explain bool
+	Now     time.Time // for expiry
+}
+
+// Hit is one memory that answers a query.
+type Hit struct {
+	ID           ID        `json:"id,omitempty"`
+	Title        string    `json:"title"`
+	Path         string    `json:"path"`
+	Version      Version   `json:"version"`
+	Text         string    `json:"text"`
+	Line         int       `json:"line"` // 1-based line of the file where Text starts
+	Excerpt      bool      `json:"excerpt"` // Text is a part of the body
+	Score        float64   `json:"score"`
+	Tier         Tier      `json:"tier,omitempty"`
+	Type         Type      `json:"type,omitempty"`
+	Tags         []string  `json:"tags"`
+	Workspace    string    `json:"workspace,omitempty"`
+	Created      time.Time `json:"created,omitzero"`
+	Updated      time.Time `json:"updated,omitzero"`
+	Origin       Origin    `json:"origin"`
+	Scope        Scope     `json:"scope"`
+	Providers    []string  `json:"providers"`
+	SupersededBy *string   `json:"superseded_by"`
+	ConflictOf   string    `json:"conflict_of,omitempty"`
+	Explain      string    `json:"explain,omitempty"`
+}
