@@ -27,7 +27,7 @@ var (
 // A Store may be used by one goroutine at a time; open one per operation.
 type Store interface {
 	// Objects, as go-git's plumbing reads and writes them. SetEncodedObject
-	// need not be durable before Flush.
+	// need not be durable before Flush, but the same Store reads it at once.
 	storer.EncodedObjectStorer
 
 	// Ref returns what name points at, or ErrRefNotFound.
@@ -45,4 +45,15 @@ type Store interface {
 
 	// Flush makes every object written so far durable.
 	Flush() error
+}
+
+// RawStore is an optional ability of a Store: objects as plain bytes. It saves
+// the copies and the slow hash of plumbing.EncodedObject.
+type RawStore interface {
+	// ReadObject returns type and content of h, or ErrObjectNotFound. The
+	// content belongs to the store: callers must not change it.
+	ReadObject(h plumbing.Hash) (plumbing.ObjectType, []byte, error)
+	// WriteObject stores content, which the store may keep: callers must not
+	// change it afterwards.
+	WriteObject(t plumbing.ObjectType, content []byte) (plumbing.Hash, error)
 }

@@ -1,0 +1,90 @@
+package repo
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"hash"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// EncodePack writes a pack with these objects to w and returns its checksum. The
+// pack holds no deltas but those that s already has between objects of the list,
+// so any git can read it.
+func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, error) {
+	p := newPackEncoder(w)
+	if err := p.header(len(hashes)); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	for _, h := range hashes {
+		t, b, err := ReadObject(s, h)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		if err := p.object(t, b); err != nil {
+			return plumbing.ZeroHash, err
+		}
+	}
+	return p.trailer()
+}
+
+// packEncoder writes the pack format, version 2 (gitformat-pack(5)).
+type packEncoder struct {
+	w      io.Writer
+	sum    hash.Hash
+	offset int64
+	buf    bytes.Buffer
+	z      *zlib.Writer
+}
+
+func newPackEncoder(w io.Writer) *packEncoder {
+	p := &packEncoder{w: w, sum: sha1.New()}
+	p.z = zlib.NewWriter(&p.buf)
+	return p
+}
+
+func (p *packEncoder) write(b []byte) error {
+	p.sum.Write(b)
+	p.offset += int64(len(b))
+	_, err := p.w.Write(b)
+	return err
+}
+
+func (p *packEncoder) header(count int) error {
+	b := []byte("PACK\x00\x00\x00\x02")
+	return p.write(binary.BigEndian.AppendUint32(b, uint32(count)))
+}
+
+// object writes one whole object.
+func (p *packEncoder) object(t plumbing.ObjectType, content []byte) error {
+	p.buf.Reset()
+	p.buf.Write(appendEntryHeader(nil, t, len(content)))
+	p.z.Reset(&p.buf)
+	if _, err := p.z.Write(content); err != nil {
+		return err
+	}
+	if err := p.z.Close(); err != nil {
+		return err
+	}
+	return p.write(p.buf.Bytes())
+}
+
+func (p *packEncoder) trailer() (plumbing.Hash, error) {
+	h := plumbing.Hash(p.sum.Sum(nil))
+	_, err := p.w.Write(h[:])
+	return h, err
+}
+
+// appendEntryHeader encodes type and size: 4 bits of the size in the first byte,
+// 7 in each that follows.
+func appendEntryHeader(b []byte, t plumbing.ObjectType, size int) []byte {
+	c := byte(t)<<4 | byte(size&15)
+	for size >>= 4; size > 0; size >>= 7 {
+		b = append(b, c|0x80)
+		c = byte(size & 0x7f)
+	}
+	return append(b, c)
+}

@@ -1,0 +1,112 @@
+package repo
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// PathError: a path is refused because of what it is, not of what lies there.
+type PathError struct {
+	Path   string
+	Reason string
+}
+
+func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e.Reason) }
+
+// CheckPath refuses, with a [*PathError], what must never be opened in a work
+// tree: absolute paths, empty names, "." and "..", backslashes, NUL and other
+// control characters, invalid UTF-8, and every spelling of .git that some file
+// system takes for it.
+func CheckPath(path string) error {
+	bad := func(reason string) error { return &PathError{Path: path, Reason: reason} }
+	switch {
+	case path == "":
+		return bad("is empty")
+	case !utf8.ValidString(path):
+		return bad("is not valid UTF-8")
+	case strings.ContainsRune(path, '\\'):
+		return bad("has a backslash; folders are separated by /")
+	}
+	for _, r := range path {
+		if r < ' ' || r == 0x7f {
+			return bad("has a control character")
+		}
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		switch {
+		case name == "":
+			return bad("is absolute or has an empty name")
+		case name == "." || name == "..":
+			return bad("has a . or .. in it")
+		case isDotGit(name):
+			return bad("reaches into git's own folder")
+		}
+	}
+	return nil
+}
+
+// CheckWritePath refuses what [CheckPath] refuses and, besides, names that
+// Windows cannot hold.
+func CheckWritePath(path string) error {
+	if err := CheckPath(path); err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		switch {
+		case strings.ContainsAny(name, `<>:"|?*`):
+			return &PathError{Path: path, Reason: `has one of <>:"|?*, which Windows refuses`}
+		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+			return &PathError{Path: path, Reason: "has a name that ends in a dot or a space, which Windows drops"}
+		case isDevice(name):
+			return &PathError{Path: path, Reason: "has a name that is reserved on Windows"}
+		}
+	}
+	return nil
+}
+
+// isDotGit reports whether some file system takes name for ".git": in any case,
+// as the 8.3 name git~1, as an NTFS stream or with NTFS's trailing dots and
+// spaces, or with the code points that HFS+ ignores.
+func isDotGit(name string) bool {
+	if len(name) < len(".git") {
+		return false
+	}
+	s := strings.Map(dropIgnoredByHFS, name)
+	s, _, _ = strings.Cut(s, ":")
+	s = strings.TrimRight(s, ". ")
+	return strings.EqualFold(s, ".git") || strings.EqualFold(s, "git~1")
+}
+
+// dropIgnoredByHFS drops the code points of Apple's TN1150 that file names are
+// compared without, as git's utf8.c lists them.
+func dropIgnoredByHFS(r rune) rune {
+	switch {
+	case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+		return -1
+	}
+	return r
+}
+
+// isDevice reports whether Windows reserves name, whatever its extension.
+func isDevice(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToLower(strings.TrimRight(base, " "))
+	switch base {
+	case "con", "prn", "aux", "nul", "conin$", "conout$":
+		return true
+	}
+	if n, ok := strings.CutPrefix(base, "com"); ok {
+		return isDeviceNumber(n)
+	}
+	n, ok := strings.CutPrefix(base, "lpt")
+	return ok && isDeviceNumber(n)
+}
+
+func isDeviceNumber(s string) bool {
+	switch s {
+	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
+		return true
+	}
+	return false
+}
