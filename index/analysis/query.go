@@ -1,0 +1,39 @@
+package analysis
+
+// Term is one distinct term of a question.
+type Term struct {
+	Text string
+	Kind Kind
+	// Weight scales what the term adds to a score.
+	Weight float64
+}
+
+// The weights of [Single] and [Edge] terms against 1 for all others. A single
+// Han character only helps where no pair can: questions of one character, and
+// words that share one.
+const (
+	SingleWeight = 0.3
+	EdgeWeight   = 0.3
+)
+
+// Query returns the distinct terms of a question in the order in which they
+// first appear.
+func (a *Analyzer) Query(text string) []Term {
+	var terms []Term
+	seen := map[string]bool{}
+	a.Each([]byte(text), func(t Token) {
+		if seen[string(t.Term)] {
+			return
+		}
+		term := Term{Text: string(t.Term), Kind: t.Kind, Weight: 1}
+		switch t.Kind {
+		case Single:
+			term.Weight = SingleWeight
+		case Edge:
+			term.Weight = EdgeWeight
+		}
+		seen[term.Text] = true
+		terms = append(terms, term)
+	})
+	return terms
+}
