@@ -11,12 +11,14 @@ const maxCost = 1000
 // Hunks of one diff are in order and never touch.
 type hunk struct{ a0, a1, b0, b1 int }
 
-// interner numbers lines, so that equal lines are equal ints.
+// interner numbers lines, so that equal lines are equal ints. Lines that
+// differ only in CRLF against LF are equal.
 type interner map[string]int
 
 func (in interner) lines(text [][]byte) []int {
 	ids := make([]int, len(text))
 	for i, l := range text {
+		l = bytes.TrimSuffix(bytes.TrimSuffix(l, []byte{'\n'}), []byte{'\r'})
 		id, ok := in[string(l)]
 		if !ok {
 			id = len(in)

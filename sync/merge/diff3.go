@@ -19,7 +19,8 @@ type Conflict struct {
 // Changes that only touch are both made. An overlap is no conflict when the
 // sides agree, when one side's new lines are among the other's, or when one
 // side only deletes. The text may hold any bytes; a missing last newline is
-// merged as a property of its own.
+// merged as a property of its own, and so are line ends: a line that only went
+// from LF to CRLF did not change.
 func Merge3(base, ours, theirs []byte) (merged []byte, conflicts []Conflict) {
 	return merge3(base, ours, theirs, func(c Conflict) bool {
 		return bytes.Compare(c.Ours, c.Theirs) >= 0
@@ -48,15 +49,16 @@ type side struct {
 }
 
 type merger struct {
-	base      side
-	a, b      side
-	keepOurs  func(Conflict) bool
+	base, a, b side
+	keepOurs   func(Conflict) bool
+	exclusive  bool // additions at one place overlap
+
 	out       []byte
 	conflicts []Conflict
-	copied    int // base lines that are dealt with
-	inA, inB  int // hunks that are dealt with
-	shiftA    int // where base line n is on side a: n + shiftA
-	shiftB    int
+
+	copied         int // base lines that are dealt with
+	inA, inB       int // hunks that are dealt with
+	shiftA, shiftB int // base line n is line n+shift of the side
 }
 
 func newMerger(base, ours, theirs []byte) *merger {
@@ -74,17 +76,32 @@ func newMerger(base, ours, theirs []byte) *merger {
 func (m *merger) run() {
 	for m.inA < len(m.a.hunks) || m.inB < len(m.b.hunks) {
 		g := m.nextGroup()
-		m.write(m.base.text[m.copied:g.start])
+		m.writeKept(m.copied, g.start, g.aLo-g.start, g.bLo-g.start)
 		m.resolve(g)
 		m.copied = g.end
 	}
-	m.write(m.base.text[m.copied:])
+	m.writeKept(m.copied, len(m.base.text), m.shiftA, m.shiftB)
 }
 
-func (m *merger) write(lines [][]byte) {
-	for _, l := range lines {
+// writeKept writes base lines [from,to), which both sides kept, with the line
+// ends of the side that changed them.
+func (m *merger) writeKept(from, to, shiftA, shiftB int) {
+	for i := from; i < to; i++ {
+		l := m.a.text[i+shiftA]
+		if bytes.Equal(l, m.base.text[i]) {
+			l = m.b.text[i+shiftB]
+		}
 		m.out = append(m.out, l...)
 	}
+}
+
+func (m *merger) write(lines [][]byte) { m.out = appendLines(m.out, lines) }
+
+func appendLines(out []byte, lines [][]byte) []byte {
+	for _, l := range lines {
+		out = append(out, l...)
+	}
+	return out
 }
 
 // group is a row of hunks of both sides over base lines [start,end), each
@@ -145,6 +162,9 @@ func (m *merger) resolve(g group) {
 	case len(g.a) == 0:
 		m.write(b)
 	case slices.Equal(aIDs, bIDs):
+		if slices.CompareFunc(a, b, bytes.Compare) < 0 { // CRLF on one side only
+			a = b
+		}
 		m.write(a)
 	case !overlap(g.a, g.b):
 		m.weave(g)

@@ -31,6 +31,7 @@ func TestMerge3(t *testing.T) {
 		{"newline taken, line added", "a\n", "a", "a\nb\n", "a\nb"},
 		{"CRLF", "a\r\nb\r\n", "A\r\nb\r\n", "a\r\nb\r\nc\r\n", "A\r\nb\r\nc\r\n"},
 		{"CRLF, no last newline", "a\r\nb", "A\r\nb", "a\r\nb\r\nc", "A\r\nb\r\nc"},
+		{"all ends changed, line added", "a\nb\n", "a\r\nb\r\n", "a\nb\nc\n", "a\r\nb\r\nc\n"},
 		{"lone CR at the end", "a\nx\r", "A\nx\r", "a\nx\r\ny\r", "A\nx\r\ny\r"},
 		{"empty base", "", "b\n", "a\n", "a\nb\n"},
 		{"emptied against appended", "a\n", "", "a\nb\n", "b\n"},

@@ -80,6 +80,8 @@ func (m *merger) addBoth(p, q part) {
 		m.write(p.of.text[p.b0:p.b1])
 	case contains(q.added(), p.added()):
 		m.write(q.of.text[q.b0:q.b1])
+	case m.exclusive:
+		m.conflict(group{start: p.a0, end: p.a0}, p.of.text[p.b0:p.b1], q.of.text[q.b0:q.b1])
 	default:
 		x, y := p.of.text[p.b0:p.b1], q.of.text[q.b0:q.b1]
 		if slices.CompareFunc(x, y, bytes.Compare) > 0 {
