@@ -1,0 +1,320 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"vademecum/vault/repo"
+)
+
+// local is a link to a repository on this host, which it opens as a store. No
+// git command runs, unless the repository has hooks that must have their say.
+type local struct {
+	r    *Remote
+	path string
+}
+
+func (l *local) close() error { return nil }
+
+// open finds the repository as git does: a bare one or a work tree at the path,
+// or at the path with ".git" after it.
+func (l *local) open() (*repo.GitDir, error) {
+	if _, err := os.Stat(l.path); errors.Is(err, fs.ErrPermission) {
+		return nil, faultOf(ErrAuth, err, "check the permissions of the folder")
+	}
+	for _, suffix := range []string{"/.git", "", ".git/.git", ".git"} {
+		dir := filepath.FromSlash(l.path + suffix)
+		if !isGitDir(dir) {
+			continue
+		}
+		g, err := repo.OpenBare(dir)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, faultOf(ErrAuth, err, "check the permissions of the repository")
+		case err != nil:
+			return nil, faultOf(ErrProtocol, err, "use transport: exec")
+		}
+		return g, nil
+	}
+	if _, err := os.Stat(l.path); err != nil {
+		return nil, faultOf(ErrNotFound, err, "mount the disk, or create it with git init --bare")
+	}
+	return nil, fault(ErrNotFound, "there is no git repository in "+l.path, "create it with git init --bare")
+}
+
+func isGitDir(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *local) refs(context.Context) (map[string]plumbing.Hash, string, error) {
+	g, err := l.open()
+	if err != nil {
+		return nil, "", err
+	}
+	defer g.Close()
+	refs, err := g.Refs("refs/")
+	if err != nil {
+		return nil, "", err
+	}
+	head, _, err := g.Head()
+	return refs, head, err
+}
+
+// attempts is how often an operation starts anew when a gc of the remote took
+// the packs from under it.
+const attempts = 3
+
+func (l *local) fetch(ctx context.Context, s repo.Store, wants, haves []plumbing.Hash) (stats FetchStats, err error) {
+	for range attempts {
+		if stats, err = l.fetchOnce(ctx, s, wants, haves); !errors.Is(err, repo.ErrObjectNotFound) {
+			return stats, err
+		}
+	}
+	return stats, corrupt("the remote lacks an object: %w", err)
+}
+
+func (l *local) fetchOnce(ctx context.Context, s repo.Store, wants, haves []plumbing.Hash) (FetchStats, error) {
+	g, err := l.open()
+	if err != nil {
+		return FetchStats{}, err
+	}
+	defer g.Close()
+	for _, w := range wants {
+		if err := g.HasEncodedObject(w); err != nil {
+			return FetchStats{}, fault(ErrMoved, "it has no object "+w.String(), "run it again")
+		}
+	}
+	objects, err := repo.NewObjects(g, wants, haves)
+	if err != nil {
+		return FetchStats{}, err
+	}
+	bytes, err := l.copy(ctx, s, g, objects, Receiving)
+	return FetchStats{Objects: len(objects), Bytes: bytes}, err
+}
+
+// copy brings objects from one store to another: one by one when they are few,
+// else as a pack.
+func (l *local) copy(ctx context.Context, to, from repo.Store, objects []plumbing.Hash, phase Phase) (int64, error) {
+	tick := func(n int64) { l.r.opts.Progress(Progress{Phase: phase, Done: n}) }
+	packer, ok := to.(storer.PackfileWriter)
+	if ok && len(objects) > unpackLimit {
+		return copyPacked(ctx, packer, from, objects, tick)
+	}
+	total := int64(0)
+	for _, h := range objects {
+		if ctx.Err() != nil {
+			return total, ctx.Err()
+		}
+		t, content, err := repo.ReadObject(from, h)
+		if err != nil {
+			return total, err
+		}
+		got, err := repo.WriteObject(to, t, content)
+		if err != nil {
+			return total, err
+		}
+		if got != h {
+			return total, corrupt("object %s has the content of %s", h, got)
+		}
+		total += int64(len(content))
+		tick(total)
+	}
+	return total, to.Flush()
+}
+
+func copyPacked(ctx context.Context, packer storer.PackfileWriter, from repo.Store, objects []plumbing.Hash, tick func(int64)) (int64, error) {
+	w, err := packer.PackfileWriter()
+	if err != nil {
+		return 0, err
+	}
+	count := &countWriter{w: &contextWriter{ctx: ctx, w: w}, tick: tick}
+	_, readErr := repo.EncodePack(count, from, objects)
+	closeErr := w.Close()
+	if readErr != nil {
+		return count.n, readErr
+	}
+	return count.n, closeErr
+}
+
+// contextWriter fails when ctx has ended.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c *contextWriter) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(p)
+}
+
+func (l *local) push(ctx context.Context, s repo.Store, updates []Update, haves []plumbing.Hash) error {
+	g, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	hooked, err := hasHooks(g)
+	if err != nil {
+		return err
+	}
+	if hooked != "" {
+		return l.pushThroughGit(ctx, s, updates, haves, hooked)
+	}
+	refs, err := g.Refs("refs/")
+	if err != nil {
+		return err
+	}
+	if err := checkPolicy(g, refs, updates); err != nil {
+		return err
+	}
+	objects, err := toSend(s, &advertisement{refs: refs}, updates, haves)
+	if err != nil {
+		return err
+	}
+	if _, err := l.copy(ctx, g, s, objects, Sending); err != nil {
+		return l.writeFault(err)
+	}
+	for _, u := range updates {
+		if err := l.move(g, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *local) writeFault(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return faultOf(ErrAuth, err, "check the permissions of the repository")
+	}
+	return err
+}
+
+func (l *local) move(g *repo.GitDir, u Update) error {
+	err := g.CompareAndSet(u.Ref, u.Old, u.New, "push")
+	if errors.Is(err, repo.ErrRefMoved) {
+		return &RejectedError{Ref: u.Ref, Reason: "it moved meanwhile", NonFastForward: true, Remedy: mergeRemedy}
+	}
+	return l.writeFault(err)
+}
+
+// pushThroughGit lets git run the hooks of the remote, which are its owner's
+// rules; we run nothing ourselves.
+func (l *local) pushThroughGit(ctx context.Context, s repo.Store, updates []Update, haves []plumbing.Hash, hook string) error {
+	if _, err := exec.LookPath("git"); err != nil {
+		return &RejectedError{
+			Ref: updates[0].Ref, Reason: "the repository has the hook " + hook + ", and there is no git command here to run it",
+			Remedy: "install git, or remove the hook",
+		}
+	}
+	w := newWire(l.r, newLocalProgram(l.path))
+	defer w.close()
+	return w.push(ctx, s, updates, haves)
+}
+
+// hasHooks names a hook of g that git would run for a push.
+func hasHooks(g *repo.GitDir) (string, error) {
+	dir, ok, err := g.Config("core.hooksPath")
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		dir = filepath.Join(g.Dir(), "hooks")
+	} else if !filepath.IsAbs(dir) {
+		dir = filepath.Join(g.Dir(), dir)
+	}
+	for _, name := range []string{"pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err == nil && info.Mode().IsRegular() && isExecutable(info) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+const checkedOutRemedy = "push to a bare repository, or check out another branch there"
+
+// checkPolicy is what git's receive-pack checks without hooks.
+func checkPolicy(g *repo.GitDir, refs map[string]plumbing.Hash, updates []Update) error {
+	if err := checkAdvertised(&advertisement{refs: refs, caps: map[string]string{"delete-refs": ""}}, updates); err != nil {
+		return err
+	}
+	checkedOut, err := checkedOutBranches(g)
+	if err != nil {
+		return err
+	}
+	for _, u := range updates {
+		if !strings.HasPrefix(u.Ref, "refs/") {
+			return &RejectedError{Ref: u.Ref, Reason: "funny refname", Remedy: "push to refs/heads/main"}
+		}
+		if where := checkedOut[u.Ref]; where != "" {
+			return &RejectedError{Ref: u.Ref, Reason: "the branch is checked out in " + where, Remedy: checkedOutRemedy}
+		}
+		if deny, _, _ := g.Config("receive.denyDeletes"); u.New.IsZero() && isTrue(deny) {
+			return &RejectedError{Ref: u.Ref, Reason: "deletion prohibited (receive.denyDeletes)", Remedy: "delete it there"}
+		}
+	}
+	return nil
+}
+
+// checkedOutBranches maps the branches that work trees of g show to the place
+// of the work tree; those that their owner let be pushed to are left out.
+func checkedOutBranches(g *repo.GitDir) (map[string]string, error) {
+	policy, _, err := g.Config("receive.denyCurrentBranch")
+	if err != nil {
+		return nil, err
+	}
+	if p := strings.ToLower(policy); p == "ignore" || p == "warn" || p == "false" {
+		return nil, nil
+	}
+	out := map[string]string{}
+	if bare, _, _ := g.Config("core.bare"); !isTrue(bare) {
+		out[symref(filepath.Join(g.Dir(), "HEAD"))] = filepath.Dir(g.Dir())
+	}
+	heads, err := filepath.Glob(filepath.Join(g.Dir(), "worktrees", "*", "HEAD"))
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		place, _ := os.ReadFile(filepath.Join(filepath.Dir(h), "gitdir"))
+		out[symref(h)] = orDefault(filepath.Dir(strings.TrimSpace(string(place))), h)
+	}
+	delete(out, "")
+	return out, nil
+}
+
+// symref is the branch that a HEAD file names, "" when it is detached.
+func symref(file string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	target, _ := strings.CutPrefix(strings.TrimSpace(string(b)), "ref: ")
+	if !strings.HasPrefix(target, "refs/") {
+		return ""
+	}
+	return target
+}
+
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
