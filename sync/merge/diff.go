@@ -172,8 +172,8 @@ func (m *myers) box(a0, a1, b0, b1 int) {
 func (m *myers) split(a0, a1, b0, b1 int) (x, y int, ok bool) {
 	n, k := a1-a0, b1-b0
 	delta, odd := n-k, (n-k)%2 != 0
-	fwd := path{v: m.fwd, n: n, k: k}
-	bwd := path{v: m.bwd, n: n, k: k}
+	fwd := reaches{v: m.fwd, n: n, k: k}
+	bwd := reaches{v: m.bwd, n: n, k: k}
 	for d := 0; d <= min(maxCost, (n+k+1)/2); d++ {
 		lo, hi := fwd.diagonals(d)
 		for diag := hi; diag >= lo; diag -= 2 {
@@ -200,9 +200,9 @@ func (m *myers) split(a0, a1, b0, b1 int) (x, y int, ok bool) {
 	return 0, 0, false
 }
 
-// path holds, for each diagonal x-y of an n by k box, the furthest x that a
+// reaches holds, for each diagonal x-y of an n by k box, the furthest x that a
 // number of edits reaches from its corner; negative where none stays inside.
-type path struct {
+type reaches struct {
 	v    []int
 	n, k int
 }
@@ -211,7 +211,7 @@ const unreached = -1 << 40
 
 // diagonals returns the first and last diagonal that d edits end on inside
 // the box; every second one between them counts.
-func (p path) diagonals(d int) (lo, hi int) {
+func (p reaches) diagonals(d int) (lo, hi int) {
 	lo, hi = -d, d
 	if d > p.k {
 		lo = -p.k + (d-p.k)%2
@@ -222,12 +222,12 @@ func (p path) diagonals(d int) (lo, hi int) {
 	return lo, hi
 }
 
-func (p path) get(diag int) int    { return p.v[p.k+1+diag] }
-func (p path) set(diag int, x int) { p.v[p.k+1+diag] = x }
+func (p reaches) get(diag int) int    { return p.v[p.k+1+diag] }
+func (p reaches) set(diag int, x int) { p.v[p.k+1+diag] = x }
 
 // step is the furthest x on diag after the d-th edit, before its snake: one
 // down from the diagonal above or one right from the diagonal below.
-func (p path) step(d, diag int) int {
+func (p reaches) step(d, diag int) int {
 	if d == 0 {
 		return 0
 	}
@@ -246,6 +246,6 @@ func (p path) step(d, diag int) int {
 }
 
 // meets reports whether the path after d edits reaches x on diag.
-func (p path) meets(d, diag, x int) bool {
+func (p reaches) meets(d, diag, x int) bool {
 	return diag >= -d && diag <= d && diag >= -p.k && diag <= p.n && x <= p.n && p.get(diag) >= x
 }

@@ -74,6 +74,9 @@ func newMerger(base, ours, theirs []byte) *merger {
 }
 
 func (m *merger) run() {
+	if m.finished() {
+		return
+	}
 	for m.inA < len(m.a.hunks) || m.inB < len(m.b.hunks) {
 		g := m.nextGroup()
 		m.writeKept(m.copied, g.start, g.aLo-g.start, g.bLo-g.start)
@@ -81,6 +84,44 @@ func (m *merger) run() {
 		m.copied = g.end
 	}
 	m.writeKept(m.copied, len(m.base.text), m.shiftA, m.shiftB)
+}
+
+// edits is how many lines hunks delete and add.
+func edits(hs []hunk) int {
+	n := 0
+	for _, h := range hs {
+		n += h.a1 - h.a0 + h.b1 - h.b0
+	}
+	return n
+}
+
+// finished settles a merge in which one side has been merged with the other
+// before: the way from base to it leads over the other, so that it has nothing
+// to add. By lines alone the same addition could come twice, where it stands
+// among lines that repeat.
+func (m *merger) finished() bool {
+	d := edits(diff(m.a.ids, m.b.ids))
+	switch {
+	case edits(m.a.hunks)+d == edits(m.b.hunks) && m.isNews(m.a, m.b):
+		m.write(m.b.text)
+	case edits(m.b.hunks)+d == edits(m.a.hunks) && m.isNews(m.b, m.a):
+		m.write(m.a.text)
+	default:
+		return false
+	}
+	return true
+}
+
+// isNews reports whether inner added something, all that it added is found
+// nowhere in base, and outer has it.
+func (m *merger) isNews(inner, outer side) bool {
+	added := inner.added(inner.hunks)
+	for _, id := range added {
+		if slices.Contains(m.base.ids, id) || !slices.Contains(outer.ids, id) {
+			return false
+		}
+	}
+	return len(added) > 0
 }
 
 // writeKept writes base lines [from,to), which both sides kept, with the line

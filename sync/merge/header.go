@@ -76,7 +76,7 @@ func (h *headMerge) mend(key string) error {
 	case win.equal(lose), lose.equal(base):
 		return h.take(key, h.win)
 	case win.equal(base):
-		return h.take(key, h.lose)
+		return h.takeLoser(key, lose)
 	}
 	r := ruleOf(key)
 	if done, err := h.mendSet(key, r, base, win, lose); done || err != nil {
@@ -109,7 +109,35 @@ func (h *headMerge) take(key string, d *vault.Document) error {
 	if !d.Has(key) {
 		return h.out.Delete(key)
 	}
-	return h.out.SetRaw(key, d.Raw(key))
+	return copyKey(h.out, d, key)
+}
+
+// takeLoser takes what only the loser changed. Lines that the winner changed
+// too, if only in a comment, stay its own but for the value.
+func (h *headMerge) takeLoser(key string, lose value) error {
+	if lose.has && !bytes.Equal(lf.to(h.win.Raw(key)), lf.to(h.base.Raw(key))) && !valueOf(h.out, key).equal(lose) {
+		if err := h.setValue(key, lose); err == nil {
+			return nil
+		}
+	}
+	return h.take(key, h.lose)
+}
+
+// setValue gives key a value in the lines that it has, if it can.
+func (h *headMerge) setValue(key string, v value) error {
+	if items, ok := v.texts(); ok && v.any != nil {
+		return setItems(h.out, key, items)
+	}
+	return h.out.Set(key, v.any)
+}
+
+// copyKey makes key in d what it is in from, line by line where it has lines.
+func copyKey(d, from *vault.Document, key string) error {
+	if raw := from.Raw(key); raw != nil {
+		return d.SetRaw(key, raw)
+	}
+	v, _ := from.Value(key)
+	return d.Set(key, v)
 }
 
 // mendSet merges key as a list, if it is one.
@@ -134,7 +162,7 @@ func (h *headMerge) mendSet(key string, r rule, base, win, lose value) (done boo
 	if !win.has {
 		from = h.lose
 	}
-	if err := h.out.SetRaw(key, from.Raw(key)); err != nil {
+	if err := copyKey(h.out, from, key); err != nil {
 		return true, err
 	}
 	return true, setItems(h.out, key, want)
@@ -166,23 +194,46 @@ func (h *headMerge) mendMap(key string, base, win, lose value) (done bool, err e
 	if valueOf(h.out, key).equal(want) {
 		return true, nil
 	}
-	if err := h.out.SetRaw(key, h.win.Raw(key)); err != nil {
+	fields, ok := stringFields(want)
+	if !ok {
+		return false, nil
+	}
+	if err := copyKey(h.out, h.win, key); err != nil {
 		return true, err
 	}
-	return true, h.out.Set(key, want.any)
+	return true, h.out.Set(key, fields)
 }
 
-// missComments notes that b is lost where a comment that either side wrote is
-// not in the result.
+// stringFields returns a mapping of strings to strings; ok is false for
+// anything else.
+func stringFields(v value) (fields map[string]string, ok bool) {
+	m, ok := v.any.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	fields = make(map[string]string, len(m))
+	for key, v := range m {
+		s, ok := v.(string)
+		if !ok {
+			return nil, false
+		}
+		fields[key] = s
+	}
+	return fields, true
+}
+
+// missComments looks for comments that either side wrote and the result lacks.
+// The loser is lost then, or, where they are the winner's own, the merge.
 func (h *headMerge) missComments() {
 	known := append(comments(headOf(h.base)), comments(h.out.Bytes())...)
-	for _, d := range []*vault.Document{h.win, h.lose} {
-		for _, comment := range comments(headOf(d)) {
-			if !slices.Contains(known, comment) {
-				h.lost = append(h.lost, "comment")
-				return
-			}
-		}
+	missing := func(d *vault.Document) bool {
+		return slices.ContainsFunc(comments(headOf(d)), func(c string) bool { return !slices.Contains(known, c) })
+	}
+	if missing(h.win) {
+		h.out = vault.ParseDocument(headOf(h.win))
+		h.lost = append(h.lost, "header")
+	} else if missing(h.lose) {
+		h.lost = append(h.lost, "comment")
 	}
 }
 
