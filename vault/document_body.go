@@ -59,14 +59,19 @@ func NewDocument(m Memory) *Document {
 	if m.Body != "" && !strings.HasSuffix(m.Body, "\n") {
 		d.body += "\n"
 	}
+	d.head = parseHeader(renderFields(m.fields()))
+	return d
+}
+
+// renderFields renders one line for each field that says something.
+func renderFields(fields []field) string {
 	var b strings.Builder
-	for _, f := range m.fields() {
+	for _, f := range fields {
 		if s, err := newSetting(f.value); err == nil && !s.empty() {
 			b.WriteString(f.key + ": " + s.render(plainStyle, false) + "\n")
 		}
 	}
-	d.head = parseHeader(b.String())
-	return d
+	return b.String()
 }
 
 type field struct {

@@ -1,6 +1,11 @@
 package vault
 
-import "time"
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+)
 
 // Tombstone says that a memory was forgotten, and nothing of what it said. It
 // stops the memory, by id and by digest, on every automatic road.
@@ -9,7 +14,7 @@ type Tombstone struct {
 	Path   string // where the memory was
 	When   time.Time
 	By     Origin
-	Digest Digest // of the text that was forgotten
+	Digest Digest // of the text that was forgotten; zero when unknown
 }
 
 // TombstoneID returns the id under which m is forgotten: its own, else one
@@ -24,8 +29,45 @@ func TombstoneID(m Memory, d Digest) ID {
 // TombstonePath returns where the tombstone of id lives: forgotten/<id>.yaml.
 func TombstonePath(id ID) string { return forgottenDir + "/" + string(id) + ".yaml" }
 
-// ParseTombstone reads the file of a tombstone.
-func ParseTombstone(raw []byte) (Tombstone, error) { return Tombstone{}, nil }
+// IsTombstone reports whether p is where a tombstone lives.
+func IsTombstone(p string) bool {
+	id, ok := strings.CutSuffix(path.Base(p), ".yaml")
+	return ok && path.Dir(p) == forgottenDir && id != ""
+}
+
+// ParseTombstone reads the file of a tombstone. Keys that it does not know are
+// left for newer versions; without an id it is an error.
+func ParseTombstone(raw []byte) (Tombstone, error) {
+	h := parseHeader(strings.TrimPrefix(string(raw), bom))
+	if h.broken != nil {
+		return Tombstone{}, fmt.Errorf("tombstone: line %d: %s", h.broken.Line-1, h.broken.Reason)
+	}
+	var t Tombstone
+	for i := range h.entries {
+		switch e := &h.entries[i]; e.key {
+		case "id":
+			t.ID, _ = ParseID(e.val.scalar())
+		case "path":
+			t.Path = e.val.scalar()
+		case "when":
+			t.When, _ = ParseTime(e.val.scalar())
+		case "by":
+			t.By = origin(&e.val)
+		case "digest":
+			t.Digest, _ = ParseDigest(e.val.scalar())
+		}
+	}
+	if t.ID == "" {
+		return Tombstone{}, fmt.Errorf("tombstone: has no id that is a ULID")
+	}
+	return t, nil
+}
 
 // Bytes returns the file of t, the same bytes for the same tombstone.
-func (t Tombstone) Bytes() []byte { return nil }
+func (t Tombstone) Bytes() []byte {
+	fields := []field{{"id", t.ID}, {"path", t.Path}, {"when", t.When}, {"by", t.By}}
+	if !t.Digest.IsZero() {
+		fields = append(fields, field{"digest", t.Digest.String()})
+	}
+	return []byte(renderFields(fields))
+}
