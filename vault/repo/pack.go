@@ -6,6 +6,7 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"hash"
+	"hash/crc32"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -24,7 +25,7 @@ func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, er
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
-		if err := p.object(t, b); err != nil {
+		if err := p.object(h, t, b); err != nil {
 			return plumbing.ZeroHash, err
 		}
 	}
@@ -33,11 +34,12 @@ func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, er
 
 // packEncoder writes the pack format, version 2 (gitformat-pack(5)).
 type packEncoder struct {
-	w      io.Writer
-	sum    hash.Hash
-	offset int64
-	buf    bytes.Buffer
-	z      *zlib.Writer
+	w       io.Writer
+	sum     hash.Hash
+	offset  int64
+	entries []packEntry // what was written, for the index
+	buf     bytes.Buffer
+	z       *zlib.Writer
 }
 
 func newPackEncoder(w io.Writer) *packEncoder {
@@ -59,9 +61,20 @@ func (p *packEncoder) header(count int) error {
 }
 
 // object writes one whole object.
-func (p *packEncoder) object(t plumbing.ObjectType, content []byte) error {
+func (p *packEncoder) object(h plumbing.Hash, t plumbing.ObjectType, content []byte) error {
+	return p.entry(h, appendEntryHeader(nil, t, len(content)), content)
+}
+
+// delta writes an object as a delta against the entry at base, which must have
+// been written before.
+func (p *packEncoder) delta(h plumbing.Hash, base int64, delta []byte) error {
+	head := appendEntryHeader(nil, plumbing.OFSDeltaObject, len(delta))
+	return p.entry(h, appendOffset(head, p.offset-base), delta)
+}
+
+func (p *packEncoder) entry(h plumbing.Hash, head, content []byte) error {
 	p.buf.Reset()
-	p.buf.Write(appendEntryHeader(nil, t, len(content)))
+	p.buf.Write(head)
 	p.z.Reset(&p.buf)
 	if _, err := p.z.Write(content); err != nil {
 		return err
@@ -69,7 +82,13 @@ func (p *packEncoder) object(t plumbing.ObjectType, content []byte) error {
 	if err := p.z.Close(); err != nil {
 		return err
 	}
-	return p.write(p.buf.Bytes())
+	return p.raw(h, p.buf.Bytes())
+}
+
+// raw writes an entry that is encoded already.
+func (p *packEncoder) raw(h plumbing.Hash, entry []byte) error {
+	p.entries = append(p.entries, packEntry{hash: h, offset: p.offset, crc: crc32.ChecksumIEEE(entry)})
+	return p.write(entry)
 }
 
 func (p *packEncoder) trailer() (plumbing.Hash, error) {
@@ -87,4 +106,17 @@ func appendEntryHeader(b []byte, t plumbing.ObjectType, size int) []byte {
 		c = byte(size & 0x7f)
 	}
 	return append(b, c)
+}
+
+// appendOffset encodes how far back the base of a delta lies.
+func appendOffset(b []byte, dist int64) []byte {
+	var buf [10]byte
+	i := len(buf) - 1
+	buf[i] = byte(dist & 0x7f)
+	for dist >>= 7; dist > 0; dist >>= 7 {
+		dist--
+		i--
+		buf[i] = 0x80 | byte(dist&0x7f)
+	}
+	return append(b, buf[i:]...)
 }

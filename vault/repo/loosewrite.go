@@ -1,0 +1,151 @@
+package repo
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// looseWriter writes objects as loose files: each in a temporary file, which is
+// on disk before it gets its name.
+type looseWriter struct {
+	objects string
+	buf     bytes.Buffer
+	z       *zlib.Writer
+}
+
+type looseFile struct {
+	f    *os.File // temporary
+	path string
+	err  error
+}
+
+// write makes every object durable. Objects that are there already are the same
+// objects, so the order of names does not matter.
+func (w *looseWriter) write(objects map[plumbing.Hash]memObject) error {
+	files := make([]looseFile, 0, len(objects))
+	defer func() {
+		for _, f := range files {
+			f.f.Close()
+			os.Remove(f.f.Name()) // gone when it got its name
+		}
+	}()
+	dirs := map[string]bool{}
+	for h, o := range objects {
+		path := loosePath(w.objects, h)
+		dir := filepath.Dir(path)
+		if !dirs[dir] {
+			err := os.Mkdir(dir, 0o777)
+			if err == nil {
+				dirs[w.objects] = true
+			} else if !errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("write object %s: %w", h, err)
+			}
+			dirs[dir] = true
+		}
+		f, err := w.temp(dir, o)
+		if err != nil {
+			return fmt.Errorf("write object %s: %w", h, err)
+		}
+		files = append(files, looseFile{f: f, path: path})
+	}
+	return publish(files, dirs)
+}
+
+// temp writes o into a temporary file, whose name git's gc sweeps.
+func (w *looseWriter) temp(dir string, o memObject) (*os.File, error) {
+	w.buf.Reset()
+	if w.z == nil {
+		// The level that git uses for loose objects; packing compresses again.
+		w.z, _ = zlib.NewWriterLevel(&w.buf, zlib.BestSpeed)
+	} else {
+		w.z.Reset(&w.buf)
+	}
+	w.z.Write(objectHeader(o.t, len(o.content)))
+	w.z.Write(o.content)
+	if err := w.z.Close(); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, "tmp_obj_")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Write(w.buf.Bytes()); err == nil {
+		err = f.Chmod(0o444)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+	}
+	return f, err
+}
+
+// publish syncs the files, names them, and syncs the folders. The syncs of one
+// kind run together, so that the file system can answer them with one flush.
+func publish(files []looseFile, dirs map[string]bool) error {
+	each(len(files), func(i int) { files[i].err = files[i].f.Sync() })
+	for _, f := range files {
+		err := f.err
+		if cerr := f.f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+		if err := renameObject(f.f.Name(), f.path); err != nil {
+			return err
+		}
+	}
+	names := make([]string, 0, len(dirs))
+	for dir := range dirs {
+		names = append(names, dir)
+	}
+	errs := make([]error, len(names))
+	each(len(names), func(i int) { errs[i] = syncDir(names[i]) })
+	return errors.Join(errs...)
+}
+
+// each calls f with 0 to n-1, up to 16 at once.
+func each(n int, f func(int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, 16) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// renameObject names a finished object or pack. Where the name is taken, by the
+// same content, a rename over a read-only file fails on Windows; that is fine.
+func renameObject(tmp, path string) error {
+	err := os.Rename(tmp, path)
+	if err == nil {
+		return nil
+	}
+	if st, serr := os.Lstat(path); serr == nil && st.Size() > 0 {
+		return os.Remove(tmp)
+	}
+	return err
+}
+
+// freshenLoose tells git's prune that an object is in use again.
+func freshenLoose(path string) {
+	now := time.Now()
+	os.Chtimes(path, now, now) // best effort, as in git
+}
