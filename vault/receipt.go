@@ -1,6 +1,10 @@
 package vault
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Receipt says where a write is by now. Each field is a fact at the time of
 // the answer, never a promise: Saved is on disk and fsynced, Commit is in
@@ -50,7 +54,7 @@ type Hit struct {
 	Path         string    `json:"path"`
 	Version      Version   `json:"version"`
 	Text         string    `json:"text"`
-	Line         int       `json:"line"` // 1-based line of the file where Text starts
+	Line         int       `json:"line"`    // 1-based line of the file where Text starts
 	Excerpt      bool      `json:"excerpt"` // Text is a part of the body
 	Score        float64   `json:"score"`
 	Tier         Tier      `json:"tier,omitempty"`
@@ -65,4 +69,28 @@ type Hit struct {
 	SupersededBy *string   `json:"superseded_by"`
 	ConflictOf   string    `json:"conflict_of,omitempty"`
 	Explain      string    `json:"explain,omitempty"`
+}
+
+// Admits reports whether q's filters let m through; q.Text is not looked at.
+func (q *Query) Admits(m *Memory) bool {
+	switch {
+	case !q.IncludeExpired && m.Expired(q.Now):
+		return false
+	case !q.AllWorkspaces && m.Workspace != "" && m.Workspace != q.Workspace:
+		return false
+	case len(q.Types) > 0 && !slices.Contains(q.Types, m.Type):
+		return false
+	case len(q.Tiers) > 0 && !slices.Contains(q.Tiers, m.Tier):
+		return false
+	case !q.Since.IsZero() && m.Updated.Before(q.Since):
+		return false
+	case !q.Until.IsZero() && !m.Updated.Before(q.Until):
+		return false
+	}
+	for _, tag := range q.Tags {
+		if !slices.ContainsFunc(m.Tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"vademecum/index"
+)
+
+func (a *app) reindexCmd() *cobra.Command {
+	var ifStale, full bool
+	cmd := &cobra.Command{
+		Use:     "reindex",
+		Short:   "Bring the search index up to date",
+		GroupID: groupOwner,
+		Long: `Bring the search index up to date with what is on disk. Recall does not need it:
+what is not in the index is searched all the same, only slower. The index is
+derived and may be deleted at any time.`,
+		Example: "  vade reindex\n  vade reindex --full",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withExisting(func(o *opened) error {
+				return o.reindex(cmd.Context(), ifStale, full)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&full, "full", false, "from nothing, instead of what changed")
+	cmd.Flags().BoolVar(&ifStale, "if-stale", false, "only when much is not in it")
+	_ = cmd.Flags().MarkHidden("if-stale")
+	return cmd
+}
+
+func (o *opened) reindex(ctx context.Context, ifStale, full bool) error {
+	a := o.a
+	s, err := o.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := o.index()
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if ifStale && x.Stale(s) < refreshAt {
+		return nil
+	}
+	if full {
+		if err := o.vault.DropCatalog(); err != nil {
+			return err
+		}
+	}
+	p := a.progress("indexing")
+	var stats index.UpdateStats
+	if full {
+		stats, err = x.Rebuild(ctx, s, p.update)
+	} else {
+		stats, err = x.Update(ctx, s, p.update)
+	}
+	p.done()
+	if err != nil {
+		return err
+	}
+	s.SaveCatalog()
+	for _, u := range s.Unreadable {
+		a.warn("%s cannot be read and keeps what the index knows of it: %v", u.Path, u.Err)
+		a.code = exitPartly
+	}
+	if a.flags.json {
+		return a.printJSON(stats)
+	}
+	a.note("%s indexed, %d new", count(s.Len(), "memory", "memories"), stats.Indexed)
+	return nil
+}

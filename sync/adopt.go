@@ -1,0 +1,325 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"vademecum/vault"
+	"vademecum/vault/repo"
+)
+
+// AdoptOptions tune [Adopt].
+type AdoptOptions struct {
+	// Paths limits it to these; empty means everything in the vault.
+	Paths []string
+	// Still is how long a file must have been left alone; 0 means 2 s.
+	Still time.Duration
+	// Wait waits that long for files that were changed a moment ago, instead
+	// of leaving them for the next time.
+	Wait bool
+	// Deletions adopts the removal of most memories at once.
+	Deletions bool
+}
+
+// Adopted is what [Adopt] did.
+type Adopted struct {
+	Paths []string // committed, sorted
+	Left  []Left
+	// Hot tells that files were left because somebody is still writing them.
+	Hot bool
+}
+
+const defaultStill = 2 * time.Second
+
+// Adopt commits what a human changed in the work tree by other means than
+// vade: edited, added, moved, removed. It leaves alone, and names, what the
+// human has staged, what is still being written, what cannot be read, and
+// everything while a merge or rebase is in progress.
+func Adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, error) {
+	none := Adopted{Paths: []string{}, Left: []Left{}}
+	if !v.Exists() {
+		return none, nil
+	}
+	if o.Still == 0 {
+		o.Still = defaultStill
+	}
+	if reason, err := v.Busy(); err != nil || reason != "" {
+		if reason != "" {
+			none.Left = append(none.Left, Left{Reason: reason})
+		}
+		return none, err
+	}
+	ad := &adopter{v: v, o: o}
+	found, err := ad.look(ctx)
+	if err != nil {
+		return none, err
+	}
+	if o.Wait && len(found.hot) > 0 {
+		if err := sleep(ctx, o.Still+50*time.Millisecond); err != nil {
+			return none, err
+		}
+		if found, err = ad.look(ctx); err != nil {
+			return none, err
+		}
+	}
+	return ad.commit(ctx, found)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+type adopter struct {
+	v *vault.Vault
+	o AdoptOptions
+}
+
+// edits are the differences between the work tree and main.
+type edits struct {
+	changed []repo.ScanFile  // edited or new
+	gone    []repo.ScanEntry // removed
+	hot     []string
+	left    []Left
+	total   int // memories in git's index
+}
+
+// look compares the work tree with git's index and sorts out what may be
+// adopted.
+func (ad *adopter) look(ctx context.Context) (edits, error) {
+	var e edits
+	ignore := ad.v.Git().WorkTree().Ignore()
+	scan, err := ad.v.Git().Scan(ctx, repo.ScanOptions{Filter: func(path string, isDir bool) bool {
+		return vault.Adoptable(path, isDir) && !ignore.Match(path, isDir)
+	}})
+	if err != nil {
+		return e, err
+	}
+	for _, u := range scan.Unreadable {
+		e.left = append(e.left, Left{Path: u.Path, Reason: fmt.Sprintf("cannot be read: %v", u.Err)})
+	}
+	for _, p := range scan.Conflicted {
+		e.left = append(e.left, Left{Path: p, Reason: "has an unresolved git conflict"})
+	}
+	now := time.Now()
+	for _, f := range scan.Files {
+		if vault.IsMemoryPath(f.Path) && !f.IndexHash.IsZero() {
+			e.total++
+		}
+		if f.Hash == f.IndexHash || !ad.wanted(f.Path) || slices.Contains(scan.Conflicted, f.Path) {
+			continue
+		}
+		if ad.hot(now, f.ModTime) {
+			e.hot = append(e.hot, f.Path)
+			continue
+		}
+		e.changed = append(e.changed, f)
+	}
+	for _, m := range scan.Missing {
+		if vault.IsMemoryPath(m.Path) {
+			e.total++
+		}
+		if !ad.wanted(m.Path) || !vault.Adoptable(m.Path, false) {
+			continue
+		}
+		if ad.hot(now, ad.folderTime(m.Path)) {
+			e.hot = append(e.hot, m.Path)
+			continue
+		}
+		e.gone = append(e.gone, m)
+	}
+	return e, ad.dropStaged(&e)
+}
+
+func (ad *adopter) wanted(path string) bool {
+	return len(ad.o.Paths) == 0 || slices.Contains(ad.o.Paths, path)
+}
+
+func (ad *adopter) hot(now, changed time.Time) bool {
+	age := now.Sub(changed)
+	return age >= 0 && age < ad.o.Still
+}
+
+// folderTime is when the nearest folder of path that is still there was
+// changed: an editor that saves by removing and creating is in between.
+func (ad *adopter) folderTime(path string) time.Time {
+	dir := filepath.Join(ad.v.WorkDir(), filepath.FromSlash(path))
+	for len(dir) > len(ad.v.WorkDir()) {
+		dir = filepath.Dir(dir)
+		if info, err := os.Stat(dir); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
+}
+
+// dropStaged takes out of e what a human has staged, that is where git's
+// index is not main's, and reports it.
+func (ad *adopter) dropStaged(e *edits) error {
+	head, err := ad.v.Head()
+	if err != nil {
+		return err
+	}
+	staged := func(path string, index plumbing.Hash) (bool, error) {
+		committed, err := ad.committed(head, path)
+		if err != nil || committed == index {
+			return false, err
+		}
+		e.left = append(e.left, Left{Path: path, Reason: "is staged by you"})
+		return true, nil
+	}
+	var errs error
+	e.changed = slices.DeleteFunc(e.changed, func(f repo.ScanFile) bool {
+		drop, err := staged(f.Path, f.IndexHash)
+		errs = errors.Join(errs, err)
+		return drop
+	})
+	e.gone = slices.DeleteFunc(e.gone, func(m repo.ScanEntry) bool {
+		drop, err := staged(m.Path, m.Hash)
+		errs = errors.Join(errs, err)
+		return drop
+	})
+	return errs
+}
+
+func (ad *adopter) committed(head plumbing.Hash, path string) (plumbing.Hash, error) {
+	if head.IsZero() {
+		return plumbing.ZeroHash, nil
+	}
+	c, err := repo.ReadCommit(ad.v.Git(), head)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	entry, err := repo.Lookup(ad.v.Git(), c.Tree, path)
+	if errors.Is(err, repo.ErrPathNotFound) {
+		return plumbing.ZeroHash, nil
+	}
+	return entry.Hash, err
+}
+
+// Most memories at once means more than half, and more than a handful.
+const handful = 10
+
+func (e *edits) accident() bool {
+	gone := 0
+	for _, m := range e.gone {
+		if vault.IsMemoryPath(m.Path) {
+			gone++
+		}
+	}
+	for _, f := range e.changed {
+		if f.IndexHash.IsZero() {
+			gone-- // moved, most likely
+		}
+	}
+	return gone > handful && gone*2 > e.total
+}
+
+func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
+	done := Adopted{Paths: []string{}, Left: append([]Left{}, e.left...), Hot: len(e.hot) > 0}
+	for _, p := range e.hot {
+		done.Left = append(done.Left, Left{Path: p, Reason: "is still being written"})
+	}
+	if e.accident() && !ad.o.Deletions {
+		done.Left = append(done.Left, Left{Reason: fmt.Sprintf(
+			"%d of %d memories are gone from the work tree, which looks like an accident; "+
+				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletions\" deletes them", len(e.gone), e.total)})
+		e.gone = nil
+	}
+	if len(e.changed)+len(e.gone) == 0 {
+		return done, nil
+	}
+	op := vault.Op{Name: "adopt", Subject: subject(e), Origin: editorOf(ad.v)}
+	commit, err := ad.v.Update(ctx, op, func(tx *vault.Tx) error {
+		for _, f := range e.changed {
+			if err := ad.adopt(tx, f, &done); err != nil {
+				return fmt.Errorf("adopt %s: %w", f.Path, err)
+			}
+		}
+		for _, m := range e.gone {
+			if there, err := tx.Exists(m.Path); err != nil || there {
+				return errors.Join(err) // it is back: the next round looks again
+			}
+			tx.Remove(m.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return done, err
+	}
+	if commit.Held != "" {
+		done.Left = append(done.Left, Left{Reason: commit.Held})
+		return done, nil
+	}
+	done.Paths = append(done.Paths, commit.Paths...)
+	for _, p := range commit.Paths {
+		ad.v.DropEditBase(p)
+	}
+	return done, nil
+}
+
+// editorOf is the origin of what a human did by other means.
+func editorOf(v *vault.Vault) vault.Origin {
+	return vault.Origin{User: v.Identity(), Agent: "editor", Host: v.Origin().Host}
+}
+
+func subject(e edits) string {
+	var names []string
+	for _, f := range e.changed {
+		names = append(names, f.Path)
+	}
+	for _, m := range e.gone {
+		names = append(names, m.Path)
+	}
+	if len(names) <= 2 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d files", len(names))
+}
+
+// adopt puts one file of the work tree into the update: as it is, or merged
+// with what main became while its editor had it open.
+func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
+	data, err := tx.Read(f.Path)
+	if errors.Is(err, vault.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if repo.BlobHash(data) != f.Hash {
+		done.Hot = true
+		done.Left = append(done.Left, Left{Path: f.Path, Reason: "is still being written"})
+		return nil
+	}
+	if len(data) > vault.MaxFile {
+		done.Left = append(done.Left, Left{Path: f.Path, Reason: fmt.Sprintf("is larger than %d bytes", vault.MaxFile)})
+		return nil
+	}
+	if f.IndexHash.IsZero() && tx.Buried(data) {
+		done.Left = append(done.Left, Left{Path: f.Path, Reason: "is a copy of a memory that was forgotten; \"vade restore\" brings it back, or delete the file"})
+		return nil
+	}
+	merged, err := ad.unstale(tx, f, data)
+	if err != nil {
+		return err
+	}
+	if err := tx.LiftTombstones(f.Path, merged); err != nil {
+		return err
+	}
+	return tx.Put(f.Path, merged)
+}

@@ -1,0 +1,104 @@
+package sync
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"vademecum/vault"
+	"vademecum/vault/repo"
+)
+
+// State is how far a vault is from its remote, without asking the remote.
+type State struct {
+	Remote    string    `json:"remote,omitempty"` // masked URL; "" when there is none
+	Ahead     int       `json:"ahead"`            // commits that the remote is not known to have
+	Behind    int       `json:"behind"`           // commits of the remote that main does not have yet
+	LastSync  time.Time `json:"last_sync,omitzero"`
+	LastError string    `json:"last_error,omitempty"` // of the last round; "" when it went well
+}
+
+// record is the file sync.json.
+type record struct {
+	LastSync    time.Time `json:"last_sync,omitzero"`
+	LastAttempt time.Time `json:"last_attempt,omitzero"`
+	LastError   string    `json:"last_error,omitempty"`
+}
+
+func recordPath(v *vault.Vault) string { return filepath.Join(v.Git().Dir(), "vade", "sync.json") }
+
+func readRecord(v *vault.Vault) record {
+	var r record
+	if raw, err := os.ReadFile(recordPath(v)); err == nil {
+		_ = json.Unmarshal(raw, &r) // damaged: the next round writes it again
+	}
+	return r
+}
+
+func writeRecord(v *vault.Vault, r record) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	path := recordPath(v)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// Status reads the state of v from what the last rounds left.
+func Status(v *vault.Vault) (State, error) {
+	if !v.Exists() {
+		return State{}, nil
+	}
+	r := readRecord(v)
+	s := State{LastSync: r.LastSync, LastError: r.LastError}
+	remote, ok, err := remoteOf(v)
+	if err != nil || !ok {
+		return s, err
+	}
+	s.Remote = masked(remote.URL)
+	head, err := v.Head()
+	if err != nil {
+		return s, err
+	}
+	tracked, err := tracking(v, remote.Name)
+	if err != nil {
+		return s, err
+	}
+	if s.Ahead, err = repo.Count(v.Git(), tracked, head); err != nil {
+		return s, err
+	}
+	s.Behind, err = repo.Count(v.Git(), head, tracked)
+	return s, err
+}
+
+// remoteOf is the remote that v syncs with: origin, else the first one.
+func remoteOf(v *vault.Vault) (repo.Remote, bool, error) {
+	remotes, err := v.Git().Remotes()
+	if err != nil || len(remotes) == 0 {
+		return repo.Remote{}, false, err
+	}
+	for _, r := range remotes {
+		if r.Name == "origin" {
+			return r, true, nil
+		}
+	}
+	return remotes[0], true, nil
+}
+
+func trackingRef(remote string) string { return "refs/remotes/" + remote + "/main" }
+
+// tracking is the last commit that the remote's branch was seen at; zero when
+// it never was.
+func tracking(v *vault.Vault, remote string) (plumbing.Hash, error) {
+	return refOrZero(v, trackingRef(remote))
+}

@@ -1,0 +1,383 @@
+package vault
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// catalog is a derived cache of what the vault's files say about themselves,
+// so that filters, references and the search for an equal text need not read
+// every file. It is keyed by (path, blob): an entry is right for ever or not
+// asked for, so a stale catalog costs time and never a wrong answer.
+//
+// On disk, in index/catalog, all numbers little-endian:
+//
+//	magic    "vadecat" and a format byte
+//	crc      uint32, IEEE, of everything that follows
+//	cursor   20 bytes: the commit that it is complete for
+//	keyID    4 bytes: which digest key the digests were made with
+//	count    uint32
+//	blobs    count × 20 bytes
+//	digests  count × 16 bytes
+//	offsets  (count+1) × uint32 into records
+//	records  by path: path, then the fields of a Memory; see encodeRecord
+type catalog struct {
+	raw     []byte // whole file
+	cursor  plumbing.Hash
+	n       int
+	blobs   []byte
+	digests []byte
+	offsets []byte
+	records []byte
+}
+
+const (
+	catalogMagic  = "vadecat\x01"
+	catalogHeader = len(catalogMagic) + 4 + 20 + 4 + 4
+)
+
+var errCatalog = errors.New("catalog is damaged or of another format")
+
+// catalogRow is one entry on its way into a catalog.
+type catalogRow struct {
+	Path   string
+	Blob   plumbing.Hash
+	Digest Digest
+	// Memory is nil for a tombstone, whose Digest is what it forbids.
+	Memory *Memory
+}
+
+// readCatalog opens the catalog at path. Any damage, and digests made with
+// another key, give an empty catalog: it is derived.
+func readCatalog(path string, key []byte) *catalog {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return &catalog{}
+	}
+	c, err := parseCatalog(raw, key)
+	if err != nil {
+		return &catalog{}
+	}
+	return c
+}
+
+func parseCatalog(raw, key []byte) (*catalog, error) {
+	if len(raw) < catalogHeader || string(raw[:len(catalogMagic)]) != catalogMagic {
+		return nil, errCatalog
+	}
+	rest := raw[len(catalogMagic):]
+	if crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
+		return nil, errCatalog
+	}
+	rest = rest[4:]
+	c := &catalog{raw: raw}
+	copy(c.cursor[:], rest)
+	if !bytes.Equal(rest[20:24], keyID(key)) {
+		return nil, errCatalog
+	}
+	c.n = int(binary.LittleEndian.Uint32(rest[24:]))
+	rest = rest[28:]
+	if c.n > len(rest)/(20+len(Digest{})+4) {
+		return nil, errCatalog
+	}
+	c.blobs, rest = rest[:c.n*20], rest[c.n*20:]
+	c.digests, rest = rest[:c.n*len(Digest{})], rest[c.n*len(Digest{}):]
+	if len(rest) < (c.n+1)*4 {
+		return nil, errCatalog
+	}
+	c.offsets, c.records = rest[:(c.n+1)*4], rest[(c.n+1)*4:]
+	return c, nil
+}
+
+// keyID tells digest keys apart without giving them away.
+func keyID(key []byte) []byte {
+	d := NewDigest(key, "vade catalog", "")
+	return d[:4]
+}
+
+func (c *catalog) blob(i int) plumbing.Hash { return plumbing.Hash(c.blobs[i*20 : i*20+20]) }
+
+func (c *catalog) digest(i int) Digest {
+	size := len(Digest{})
+	return Digest(c.digests[i*size : (i+1)*size])
+}
+
+func (c *catalog) record(i int) []byte {
+	from := binary.LittleEndian.Uint32(c.offsets[i*4:])
+	to := binary.LittleEndian.Uint32(c.offsets[i*4+4:])
+	if from > to || int(to) > len(c.records) {
+		return nil
+	}
+	return c.records[from:to]
+}
+
+// path returns entry i's path as a slice of the catalog's own bytes.
+func (c *catalog) path(i int) []byte {
+	r := fieldReader{rest: c.record(i)}
+	return r.bytes()
+}
+
+// memory decodes entry i; nil for a tombstone.
+func (c *catalog) memory(i int) *Memory {
+	m := decodeRecord(c.record(i))
+	if m != nil {
+		m.Version = Version(c.blob(i).String())
+	}
+	return m
+}
+
+// find returns the entry of path, or -1.
+func (c *catalog) find(path string) int {
+	lo, hi := 0, c.n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if string(c.path(mid)) < path {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < c.n && string(c.path(lo)) == path {
+		return lo
+	}
+	return -1
+}
+
+// withDigest returns the entries whose text has digest d.
+func (c *catalog) withDigest(d Digest) []int {
+	var found []int
+	size := len(d)
+	for from := 0; ; {
+		at := bytes.Index(c.digests[from:], d[:])
+		if at < 0 {
+			return found
+		}
+		at += from
+		if at%size == 0 {
+			found = append(found, at/size)
+		}
+		from = at + 1
+	}
+}
+
+// row returns entry i in a form that goes into another catalog.
+func (c *catalog) row(i int) catalogRow {
+	return catalogRow{Path: string(c.path(i)), Blob: c.blob(i), Digest: c.digest(i), Memory: c.memory(i)}
+}
+
+// writeCatalog replaces the file at path. rows are sorted here. The rename is
+// atomic and not fsynced: a lost catalog is made again.
+func writeCatalog(path string, cursor plumbing.Hash, key []byte, rows []catalogRow) error {
+	raw := encodeCatalog(cursor, key, rows)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".catalog-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err := tmp.Write(raw); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func encodeCatalog(cursor plumbing.Hash, key []byte, rows []catalogRow) []byte {
+	slices.SortFunc(rows, func(a, b catalogRow) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	rows = slices.CompactFunc(rows, func(a, b catalogRow) bool { return a.Path == b.Path })
+	var records []byte
+	offsets := make([]byte, 0, (len(rows)+1)*4)
+	out := make([]byte, 0, catalogHeader+len(rows)*(20+len(Digest{})+4+200))
+	out = append(out, catalogMagic...)
+	out = append(out, 0, 0, 0, 0)
+	out = append(out, cursor[:]...)
+	out = append(out, keyID(key)...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(rows)))
+	for _, r := range rows {
+		out = append(out, r.Blob[:]...)
+	}
+	for _, r := range rows {
+		out = append(out, r.Digest[:]...)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(records)))
+		records = appendRecord(records, r)
+	}
+	offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(records)))
+	out = append(out, offsets...)
+	out = append(out, records...)
+	binary.LittleEndian.PutUint32(out[len(catalogMagic):], crc32.ChecksumIEEE(out[len(catalogMagic)+4:]))
+	return out
+}
+
+// appendRecord encodes one row: path, a kind byte (0 tombstone, 1 memory, 2
+// broken memory), then the fields in a fixed order. Times are Unix seconds and nanoseconds.
+func appendRecord(b []byte, r catalogRow) []byte {
+	b = appendString(b, r.Path)
+	m := r.Memory
+	switch {
+	case m == nil:
+		return append(b, 0)
+	case m.Broken != nil:
+		b = append(b, 2)
+		b = appendString(b, m.Broken.Error())
+	default:
+		b = append(b, 1)
+	}
+	for _, s := range []string{
+		string(m.ID), m.Title, string(m.Type), string(m.Tier), m.Workspace, m.SupersededBy,
+		m.ConflictOf, m.Source, m.Why, m.Trust, m.Origin.User, m.Origin.Agent, m.Origin.Host,
+		m.Origin.Session, m.Scope.Type, m.Scope.ID,
+	} {
+		b = appendString(b, s)
+	}
+	b = binary.AppendVarint(b, int64(m.Origin.Turn))
+	for _, t := range []time.Time{m.Created, m.Updated, m.Expires} {
+		b = appendTime(b, t)
+	}
+	b = appendStrings(b, m.Tags)
+	b = appendStrings(b, m.Aliases)
+	b = appendStrings(b, m.Supersedes)
+	ids := make([]string, len(m.MergedIDs))
+	for i, id := range m.MergedIDs {
+		ids[i] = string(id)
+	}
+	return appendStrings(b, ids)
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	b = binary.AppendVarint(b, t.Unix())
+	return binary.AppendUvarint(b, uint64(t.Nanosecond()))
+}
+
+// decodeRecord is appendRecord's inverse; nil for a tombstone or damage.
+func decodeRecord(raw []byte) *Memory {
+	r := fieldReader{rest: raw}
+	m := &Memory{Path: r.string()}
+	switch r.byte() {
+	case 1:
+	case 2:
+		m.Broken = brokenText(r.string())
+	default:
+		return nil
+	}
+	m.ID = ID(r.string())
+	m.Title = r.string()
+	m.Type = Type(r.string())
+	m.Tier = Tier(r.string())
+	for _, s := range []*string{
+		&m.Workspace, &m.SupersededBy, &m.ConflictOf, &m.Source, &m.Why, &m.Trust,
+		&m.Origin.User, &m.Origin.Agent, &m.Origin.Host, &m.Origin.Session, &m.Scope.Type, &m.Scope.ID,
+	} {
+		*s = r.string()
+	}
+	m.Origin.Turn = int(r.varint())
+	for _, t := range []*time.Time{&m.Created, &m.Updated, &m.Expires} {
+		*t = r.time()
+	}
+	m.Tags, m.Aliases, m.Supersedes = r.strings(), r.strings(), r.strings()
+	for _, id := range r.strings() {
+		m.MergedIDs = append(m.MergedIDs, ID(id))
+	}
+	if r.bad {
+		return nil
+	}
+	return m
+}
+
+// brokenText is an ErrBroken that came out of the catalog.
+type brokenText string
+
+func (e brokenText) Error() string        { return string(e) }
+func (e brokenText) Is(target error) bool { return target == ErrBroken }
+
+// fieldReader reads what the append functions wrote; past the end it gives
+// zero values and sets bad.
+type fieldReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *fieldReader) byte() byte {
+	if len(r.rest) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *fieldReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.bad, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *fieldReader) varint() int64 {
+	v, n := binary.Varint(r.rest)
+	if n <= 0 {
+		r.bad, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *fieldReader) bytes() []byte {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.bad, r.rest = true, nil
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *fieldReader) string() string { return string(r.bytes()) }
+
+func (r *fieldReader) strings() []string {
+	n := r.uvarint()
+	if n == 0 || n > uint64(len(r.rest)) {
+		return nil
+	}
+	list := make([]string, 0, n)
+	for range n {
+		list = append(list, r.string())
+	}
+	return list
+}
+
+func (r *fieldReader) time() time.Time {
+	seconds, nanoseconds := r.varint(), r.uvarint()
+	return time.Unix(seconds, int64(nanoseconds)).UTC()
+}

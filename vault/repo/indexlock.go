@@ -1,0 +1,151 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// IndexLock is git's index, held under its lock file: no git command changes it
+// until Splice or Release.
+type IndexLock struct {
+	g *GitDir
+	l *lockFile // nil when it is given up
+	x *indexFile
+}
+
+// Unmerged stands for the blob of a path that has unmerged entries. No object has
+// that id.
+var Unmerged = plumbing.NewHash(strings.Repeat("f", 40))
+
+// LockIndex takes git's index.lock. Where there is no index it starts from one
+// made of HEAD. *[LockedError] when git holds the lock for more than 2 s;
+// *[UnsupportedError] and ErrIndexCorrupt for an index that cannot be changed
+// safely.
+func (g *GitDir) LockIndex(ctx context.Context) (*IndexLock, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if g.work == nil {
+		return nil, errors.New("lock git index: repository has no work tree")
+	}
+	l, err := g.lock(g.indexPath())
+	if err != nil {
+		return nil, err
+	}
+	x, err := g.readIndex(true)
+	if err == nil && x == nil {
+		x, err = g.indexFromHead()
+	}
+	if err != nil {
+		l.release()
+		return nil, err
+	}
+	return &IndexLock{g: g, l: l, x: x}, nil
+}
+
+// Release gives the lock up, with the index as it was. After Splice, or a second
+// time, it does nothing.
+func (i *IndexLock) Release() {
+	if i.l != nil {
+		i.l.release()
+		i.l = nil
+	}
+}
+
+// Entries returns what the index has at each of paths: the blob, or [Unmerged].
+// Paths that it does not have, or only as an intent to add, are left out.
+func (i *IndexLock) Entries(paths []string) (map[string]plumbing.Hash, error) {
+	want := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		want[p] = true
+	}
+	found := make(map[string]plumbing.Hash, len(paths))
+	for e, err := range i.x.entries() {
+		switch {
+		case err != nil:
+			return nil, err
+		case !want[e.name]:
+		case e.stage() != 0:
+			found[e.name] = Unmerged
+		case e.extended()&extIntent == 0:
+			found[e.name] = e.hash()
+		}
+	}
+	return found, nil
+}
+
+// Splice brings the entries of the changed paths up to date, copies every other
+// entry byte for byte, so that what a human has staged stays staged, and gives the
+// lock up. It must follow each move of HEAD: with entries older than HEAD, the
+// next git commit -am undoes our commit. Unmerged entries of the changed paths go.
+func (i *IndexLock) Splice(changes []IndexChange) error {
+	if i.l == nil {
+		return errors.New("update git index: the lock is given up")
+	}
+	defer i.Release()
+	sorted, err := sortChanges(changes)
+	if err != nil || len(sorted) == 0 {
+		return err
+	}
+	b, err := i.g.spliced(i.x, sorted)
+	if err == nil {
+		_, err = i.l.Write(b)
+	}
+	if err == nil {
+		l := i.l
+		i.l = nil
+		err = l.commit()
+	}
+	if err != nil {
+		return fmt.Errorf("update git index: %w", err)
+	}
+	return nil
+}
+
+// Splice is LockIndex and [IndexLock.Splice].
+func (g *GitDir) Splice(ctx context.Context, changes []IndexChange) error {
+	i, err := g.LockIndex(ctx)
+	if err != nil {
+		return err
+	}
+	return i.Splice(changes)
+}
+
+// StagedPaths are the paths whose entry in git's index is not that of tree: what a
+// human has staged, sorted. It takes no lock.
+func (g *GitDir) StagedPaths(ctx context.Context, tree plumbing.Hash) ([]string, error) {
+	x, err := g.readIndex(false)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	next, stop := iter.Pull2(x.entries())
+	defer stop()
+	var staged []string
+	e, err, more := next()
+	for file, ferr := range Files(g, tree, "") {
+		if err := errors.Join(err, ferr, ctx.Err()); err != nil {
+			return nil, err
+		}
+		for more && err == nil && e.name < file.Path {
+			staged = append(staged, e.name)
+			e, err, more = next()
+		}
+		if !more || e.name != file.Path || e.hash() != file.Hash || e.mode() != uint32(file.Mode) || e.stage() != 0 {
+			staged = append(staged, file.Path)
+		}
+		for more && err == nil && e.name == file.Path {
+			e, err, more = next()
+		}
+	}
+	for more && err == nil {
+		staged = append(staged, e.name)
+		e, err, more = next()
+	}
+	return slices.Compact(staged), err
+}

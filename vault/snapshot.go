@@ -1,0 +1,385 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"vademecum/vault/repo"
+)
+
+// Snapshot is every memory of a vault at one moment, sorted by path: what the
+// work tree holds, committed or not, or what one commit held. It is not
+// changed by later writes, but Read of a file that changed since gives an
+// error rather than other bytes.
+type Snapshot struct {
+	v       *Vault
+	head    plumbing.Hash
+	disk    bool // entries are files on disk, else blobs of the commit
+	entries []snapshotEntry
+	cat     *catalog
+
+	// Changed are the paths whose content on disk is not the index's:
+	// edited, new, or gone. Only of a snapshot of the work tree.
+	Changed []string
+	// Buried are files that hold an exact old copy of a forgotten memory and
+	// that git does not track: they are not in the snapshot.
+	Buried []string
+	// Unreadable are files and folders that could not be looked at. What
+	// they held is not missing; it is not known.
+	Unreadable []repo.UnreadablePath
+}
+
+type snapshotEntry struct {
+	path string
+	blob plumbing.Hash
+	row  int     // in the catalog, -1 when it has none
+	memo *Memory // parsed on demand
+}
+
+// Snapshot reads what is on disk now. It takes no lock, writes nothing but
+// the catalog, and costs about as much as git status.
+func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
+	s := &Snapshot{v: v, disk: true, cat: &catalog{}}
+	if v.git == nil {
+		return s, nil
+	}
+	var err error
+	if s.head, err = v.Head(); err != nil {
+		return nil, err
+	}
+	ignore := v.git.WorkTree().Ignore()
+	scan, err := v.git.Scan(ctx, repo.ScanOptions{Filter: func(path string, isDir bool) bool {
+		return admits(ignore, path, isDir)
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("look through %s: %w", v.WorkDir(), err)
+	}
+	s.Unreadable = scan.Unreadable
+	for _, f := range scan.Files {
+		if f.IndexHash.IsZero() && v.buriedFile(f.Path) {
+			s.Buried = append(s.Buried, f.Path)
+			continue
+		}
+		s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
+		if f.Hash != f.IndexHash {
+			s.Changed = append(s.Changed, f.Path)
+		}
+	}
+	for _, m := range scan.Missing {
+		if IsMemoryPath(m.Path) {
+			s.Changed = append(s.Changed, m.Path)
+		}
+	}
+	s.attachCatalog()
+	return s, nil
+}
+
+func (v *Vault) buriedFile(path string) bool {
+	wt := v.git.WorkTree()
+	data, err := wt.ReadFile(path)
+	return err == nil && buried(v.config.DigestKey, data, wt.ReadFile)
+}
+
+// admits says which files of the work tree are memories: tracked or not, but
+// not what .gitignore names.
+func admits(ignore *repo.Ignore, path string, isDir bool) bool {
+	if isDir {
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		return !strings.HasPrefix(name, ".") && name != "node_modules" && path != filesDir
+	}
+	return IsMemoryPath(path) && !ignore.Match(path, false)
+}
+
+// SnapshotAt reads what commit held.
+func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
+	s := &Snapshot{v: v, head: commit, cat: &catalog{}}
+	tree, err := v.tree(commit)
+	if err != nil {
+		return nil, err
+	}
+	if tree.IsZero() {
+		return s, nil
+	}
+	for f, err := range repo.Files(v.git, tree, "") {
+		if err != nil {
+			return nil, err
+		}
+		if f.Mode.IsFile() && IsMemoryPath(f.Path) {
+			s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
+		}
+	}
+	s.attachCatalog()
+	return s, nil
+}
+
+// attachCatalog finds each entry's row by walking both lists at once: scans,
+// trees and catalogs are all sorted by path.
+func (s *Snapshot) attachCatalog() {
+	s.cat = readCatalog(s.v.catalogPath(), s.v.config.DigestKey)
+	row := 0
+	for i := range s.entries {
+		e := &s.entries[i]
+		for row < s.cat.n && string(s.cat.path(row)) < e.path {
+			row++
+		}
+		if row < s.cat.n && string(s.cat.path(row)) == e.path && s.cat.blob(row) == e.blob {
+			e.row = row
+		}
+	}
+}
+
+func (v *Vault) catalogPath() string { return filepath.Join(v.IndexDir(), "catalog") }
+
+// Head is the commit that main was at.
+func (s *Snapshot) Head() plumbing.Hash { return s.head }
+
+// Len is how many memories there are.
+func (s *Snapshot) Len() int { return len(s.entries) }
+
+// Key returns the path and the blob id of entry i.
+func (s *Snapshot) Key(i int) (path string, blob plumbing.Hash) {
+	return s.entries[i].path, s.entries[i].blob
+}
+
+// Find returns the number of the entry at path, or -1.
+func (s *Snapshot) Find(path string) int {
+	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].path >= path })
+	if i < len(s.entries) && s.entries[i].path == path {
+		return i
+	}
+	return -1
+}
+
+// Read returns the bytes of entry i.
+func (s *Snapshot) Read(i int) ([]byte, error) {
+	e := s.entries[i]
+	if !s.disk {
+		return repo.ReadBlob(s.v.git, e.blob)
+	}
+	data, err := s.v.git.WorkTree().ReadFile(e.path)
+	if err == nil && repo.BlobHash(data) == e.blob {
+		return data, nil
+	}
+	// It changed or went since; the version that the snapshot saw may be in git.
+	if old, gitErr := repo.ReadBlob(s.v.git, e.blob); gitErr == nil {
+		return old, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: %w", e.path, ErrStale)
+	}
+	return nil, err
+}
+
+// Meta returns what entry i says of itself, without its Body. The result is
+// shared: do not change it.
+func (s *Snapshot) Meta(i int) (*Memory, error) {
+	e := &s.entries[i]
+	if e.memo != nil {
+		return e.memo, nil
+	}
+	if e.row >= 0 {
+		if m := s.cat.memory(e.row); m != nil {
+			e.memo = m
+			return m, nil
+		}
+	}
+	m, err := s.Memory(i)
+	if err != nil {
+		return nil, err
+	}
+	m.Body = ""
+	e.memo = m
+	return m, nil
+}
+
+// Memory reads and parses entry i.
+func (s *Snapshot) Memory(i int) (*Memory, error) {
+	data, err := s.Read(i)
+	if err != nil {
+		return nil, err
+	}
+	m := parseMemory(s.entries[i].path, s.entries[i].blob, data)
+	return &m, nil
+}
+
+func parseMemory(path string, blob plumbing.Hash, data []byte) Memory {
+	m := ParseDocument(data).Memory()
+	m.Path, m.Version = path, Version(blob.String())
+	return m
+}
+
+// staleRows is from how many unknown entries on the catalog is written again.
+const staleRows = 64
+
+// SaveCatalog writes the catalog anew when enough of the snapshot was not in
+// it to be worth the while, so that the next process need not parse those
+// files again. Failing to is no error: the catalog is only a cache.
+func (s *Snapshot) SaveCatalog() {
+	if s.v.git == nil || !s.disk {
+		return
+	}
+	unknown := 0
+	for i := range s.entries {
+		if s.entries[i].row < 0 {
+			unknown++
+		}
+	}
+	if unknown < staleRows {
+		return
+	}
+	s.v.writeCatalogOf(s)
+}
+
+func (v *Vault) writeCatalogOf(s *Snapshot) {
+	rows := make([]catalogRow, 0, len(s.entries))
+	for i, e := range s.entries {
+		if e.row >= 0 {
+			rows = append(rows, s.cat.row(e.row))
+			continue
+		}
+		data, err := s.Read(i)
+		if err != nil {
+			continue
+		}
+		rows = append(rows, v.memoryRow(e.path, e.blob, data))
+	}
+	tombstones, err := v.tombstoneRows(s)
+	if err != nil {
+		return
+	}
+	_ = writeCatalog(v.catalogPath(), s.head, v.config.DigestKey, append(rows, tombstones...))
+}
+
+func (v *Vault) memoryRow(path string, blob plumbing.Hash, data []byte) catalogRow {
+	m := parseMemory(path, blob, data)
+	row := catalogRow{Path: path, Blob: blob, Digest: NewDigest(v.config.DigestKey, m.Title, m.Body)}
+	m.Body = ""
+	row.Memory = &m
+	return row
+}
+
+// tombstoneRows are the rows of the tombstones in s's commit.
+func (v *Vault) tombstoneRows(s *Snapshot) ([]catalogRow, error) {
+	tree, err := v.tree(s.head)
+	if err != nil || tree.IsZero() {
+		return nil, err
+	}
+	var rows []catalogRow
+	for f, err := range repo.Files(v.git, tree, forgottenDir) {
+		if errors.Is(err, repo.ErrPathNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		row, err := v.tombstoneRow(f.Path, f.Hash)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (v *Vault) tombstoneRow(path string, blob plumbing.Hash) (catalogRow, error) {
+	raw, err := repo.ReadBlob(v.git, blob)
+	if err != nil {
+		return catalogRow{}, err
+	}
+	t, err := ParseTombstone(raw)
+	if err != nil {
+		// Not one of ours, or damaged: it forbids nothing by text.
+		return catalogRow{Path: path, Blob: blob}, nil
+	}
+	return catalogRow{Path: path, Blob: blob, Digest: t.Digest}, nil
+}
+
+// committedCatalog is a catalog that knows everything in commit head: the one
+// on disk, and what commits since its cursor changed. It is called under the
+// lock by writers, which must not read the whole work tree.
+func (v *Vault) committedCatalog(head plumbing.Hash) (*catalog, []catalogRow, error) {
+	c := readCatalog(v.catalogPath(), v.config.DigestKey)
+	if c.cursor == head {
+		return c, nil, nil
+	}
+	fresh, err := v.rowsSince(c, head)
+	if err != nil {
+		if c.cursor.IsZero() {
+			return nil, nil, err
+		}
+		c = &catalog{} // its cursor is not in this repository any more
+		if fresh, err = v.rowsSince(c, head); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(fresh) < staleRows {
+		return c, fresh, nil
+	}
+	rows := v.foldRows(c, fresh)
+	_ = writeCatalog(v.catalogPath(), head, v.config.DigestKey, rows)
+	c, err = parseCatalog(encodeCatalog(head, v.config.DigestKey, rows), v.config.DigestKey)
+	return c, nil, err
+}
+
+// rowsSince parses what changed between c's cursor and head.
+func (v *Vault) rowsSince(c *catalog, head plumbing.Hash) ([]catalogRow, error) {
+	var rows []catalogRow
+	for ch, err := range repo.DiffCommits(v.git, c.cursor, head) {
+		if err != nil {
+			return nil, err
+		}
+		if ch.NewHash.IsZero() || !ch.NewMode.IsFile() {
+			continue
+		}
+		switch {
+		case IsTombstonePath(ch.Path):
+			row, err := v.tombstoneRow(ch.Path, ch.NewHash)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		case IsMemoryPath(ch.Path):
+			if i := c.find(ch.Path); i >= 0 && c.blob(i) == ch.NewHash {
+				continue // a snapshot saw it before it was committed
+			}
+			data, err := repo.ReadBlob(v.git, ch.NewHash)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, v.memoryRow(ch.Path, ch.NewHash, data))
+		}
+	}
+	return rows, nil
+}
+
+// foldRows is c's rows with fresh ones in their place. Rows of files that are
+// gone stay until the next snapshot writes the catalog; nobody asks for them.
+func (v *Vault) foldRows(c *catalog, fresh []catalogRow) []catalogRow {
+	replaced := make(map[string]bool, len(fresh))
+	for _, r := range fresh {
+		replaced[r.Path] = true
+	}
+	rows := fresh
+	for i := range c.n {
+		if !replaced[string(c.path(i))] {
+			rows = append(rows, c.row(i))
+		}
+	}
+	return rows
+}
+
+// DropCatalog deletes the catalog; it is made again when needed.
+func (v *Vault) DropCatalog() error {
+	err := os.Remove(v.catalogPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
