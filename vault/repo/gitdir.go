@@ -19,8 +19,7 @@ var ErrNotRepository = errors.New("not a git repository")
 // GitDir is the git directory of a work tree on this host, as a [Store]. Beside
 // what git keeps there it uses
 //
-//	<git dir>/vade/lock-…       markers of the locks that we hold
-//	<git dir>/vade-advance      a commit whose index entries may not be written yet
+//	<git dir>/vade/locks/lock-…  markers of the locks that we hold
 //
 // Several processes may use one repository at once, and git with them: refs, the
 // index and packed-refs are changed under git's own lock files. A GitDir itself

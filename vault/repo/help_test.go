@@ -174,7 +174,8 @@ func commit(t testing.TB, g *repo.GitDir, files map[string]string) plumbing.Hash
 		ok(t, err)
 	}
 	h, changes := buildCommit(t, g, head, n, files)
-	ok(t, g.Advance(context.Background(), head, h, "test: commit", changes))
+	ok(t, g.CompareAndSet("HEAD", head, h, "test: commit"))
+	ok(t, g.Splice(context.Background(), changes))
 	return h
 }
 

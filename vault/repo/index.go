@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -155,6 +156,20 @@ func (x *indexFile) next(at int) (indexEntry, int, error) {
 		return indexEntry{}, 0, ErrIndexCorrupt
 	}
 	return indexEntry{raw: b[at:end], name: x.names[name : name+n]}, end, nil
+}
+
+// entries yields every entry in order; an error ends the sequence.
+func (x *indexFile) entries() iter.Seq2[indexEntry, error] {
+	return func(yield func(indexEntry, error) bool) {
+		at := indexHead
+		for range x.count {
+			e, next, err := x.next(at)
+			if !yield(e, err) || err != nil {
+				return
+			}
+			at = next
+		}
+	}
 }
 
 // expandV4 turns an index of version 4, whose names share prefixes and have no

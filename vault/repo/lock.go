@@ -38,7 +38,7 @@ func (e *LockedError) Error() string {
 //
 // So that a lock which we left behind when we were killed can be told from one
 // that git holds, ours is a second name (a hard link) of a marker file in
-// <git dir>/vade, on which we hold an OS lock while we live.
+// <git dir>/vade/locks, on which we hold an OS lock while we live.
 type lockFile struct {
 	*os.File
 	target string
@@ -74,7 +74,7 @@ func lockedError(lock string) error {
 }
 
 // markerDir holds the markers of our locks.
-func (g *GitDir) markerDir() string { return filepath.Join(g.common, "vade") }
+func (g *GitDir) markerDir() string { return filepath.Join(g.common, "vade", "locks") }
 
 func (g *GitDir) tryLock(path string) (*lockFile, error) {
 	f, err := g.newMarker()

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 )
 
 // RebuildIndex replaces git's index by one made from HEAD, as git reset does; what
@@ -57,7 +55,6 @@ func (g *GitDir) indexFromHead() (*indexFile, error) {
 		}
 		files = append(files, f)
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	b := make([]byte, indexHead, indexHead+len(files)*128)
 	copy(b, "DIRC\x00\x00\x00\x02")
 	binary.BigEndian.PutUint32(b[8:], uint32(len(files)))

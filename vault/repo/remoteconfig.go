@@ -42,10 +42,15 @@ func readConfigFile(path string) (*gitConfig, error) {
 }
 
 // Config returns the last value of key, "section.name" or
-// "section.subsection.name", in the repository's own config as it was when the
-// repository was opened or last changed through this GitDir. Other config files
-// and includes do not count.
-func (g *GitDir) Config(key string) (value string, ok bool) { return g.config.get(key) }
+// "section.subsection.name", in the repository's own config, and whether there is
+// one. Other config files and includes do not count.
+func (g *GitDir) Config(key string) (value string, ok bool, err error) {
+	if err := g.readConfig(); err != nil {
+		return "", false, err
+	}
+	value, ok = g.config.get(key)
+	return value, ok, nil
+}
 
 // SetConfig sets key in the repository's config. Every other byte of the file
 // stays as it is.
@@ -96,7 +101,10 @@ type Remote struct {
 }
 
 // Remotes lists the remotes that have a URL, in the order of the file.
-func (g *GitDir) Remotes() []Remote {
+func (g *GitDir) Remotes() ([]Remote, error) {
+	if err := g.readConfig(); err != nil {
+		return nil, err
+	}
 	var rs []Remote
 	seen := map[string]bool{}
 	for _, s := range g.config.sections {
@@ -109,7 +117,7 @@ func (g *GitDir) Remotes() []Remote {
 			rs = append(rs, Remote{Name: name, URL: urls[0]})
 		}
 	}
-	return rs
+	return rs, nil
 }
 
 // SetRemote adds a remote with git's usual refspec, or changes the URL of one.

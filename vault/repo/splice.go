@@ -1,10 +1,8 @@
 package repo
 
 import (
-	"context"
 	"crypto/sha1"
 	"encoding/binary"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,50 +17,6 @@ type IndexChange struct {
 	Path string
 	Hash plumbing.Hash     // blob; zero removes the path
 	Mode filemode.FileMode // 0 keeps the entry's mode, else filemode.Regular
-}
-
-// Splice brings the entries of the changed paths in git's index up to date, under
-// git's index.lock, and copies every other entry byte for byte: what a human has
-// staged stays staged. It must follow each move of HEAD: with entries older than
-// HEAD, the next git commit -am undoes our commit.
-//
-// Unmerged entries of the changed paths go. Where there is no index one is made
-// from HEAD. *[LockedError] when git holds the lock for more than 2 s,
-// *[UnsupportedError] and ErrIndexCorrupt for what cannot be changed safely.
-func (g *GitDir) Splice(ctx context.Context, changes []IndexChange) error {
-	l, err := g.spliceInto(ctx, changes)
-	if err != nil || l == nil {
-		return err
-	}
-	return l.commit()
-}
-
-// spliceInto writes the new index into its lock file, for the caller to commit or
-// release; nil when there is nothing to do.
-func (g *GitDir) spliceInto(ctx context.Context, changes []IndexChange) (*lockFile, error) {
-	sorted, err := sortChanges(changes)
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if len(sorted) == 0 || g.work == nil {
-		return nil, nil
-	}
-	l, err := g.lock(g.indexPath())
-	if err != nil {
-		return nil, err
-	}
-	b, err := g.splicedIndex(sorted)
-	if err == nil {
-		_, err = l.Write(b)
-	}
-	if err != nil {
-		l.release()
-		return nil, fmt.Errorf("update git index: %w", err)
-	}
-	return l, nil
 }
 
 // sortChanges sorts by path; of several changes of one path the last counts.
@@ -83,17 +37,8 @@ func sortChanges(changes []IndexChange) ([]IndexChange, error) {
 	return out, nil
 }
 
-// splicedIndex returns the whole new index.
-func (g *GitDir) splicedIndex(changes []IndexChange) ([]byte, error) {
-	x, err := g.readIndex(true)
-	if err != nil {
-		return nil, err
-	}
-	if x == nil {
-		if x, err = g.indexFromHead(); err != nil {
-			return nil, err
-		}
-	}
+// spliced returns the whole index x with changes, which are sorted, put in.
+func (g *GitDir) spliced(x *indexFile, changes []IndexChange) ([]byte, error) {
 	s := splicer{g: g, x: x, out: make([]byte, 0, len(x.body)+len(changes)*160+sha1.Size)}
 	if err := s.entries(indexOps(changes)); err != nil {
 		return nil, err
