@@ -49,12 +49,7 @@ func Files(base []byte, a, b Side) FileResult {
 	if r, ok := unopposed(base, a, b); ok {
 		return r
 	}
-	if !mergesByKey(base) || !mergesByKey(a.Data) || !mergesByKey(b.Data) {
-		return Texts(base, a, b)
-	}
-	c := contest{base: parse(base), a: parse(a.Data), b: parse(b.Data), baseless: base == nil}
-	c.a.changed, c.b.changed = a.Changed, b.Changed
-	return c.settle(contest.memory)
+	return newContest(base, a, b, true).settle()
 }
 
 // Texts is Files for a file without front matter. A file of bytes that are
@@ -63,12 +58,7 @@ func Texts(base []byte, a, b Side) FileResult {
 	if r, ok := unopposed(base, a, b); ok {
 		return r
 	}
-	c := contest{
-		base: version{data: base}, baseless: base == nil,
-		a: version{data: a.Data, changed: a.Changed},
-		b: version{data: b.Data, changed: b.Changed},
-	}
-	return c.settle(contest.text)
+	return newContest(base, a, b, false).settle()
 }
 
 // unopposed settles what only one side changed, or both alike.
@@ -90,12 +80,8 @@ func mergesByKey(data []byte) bool { return !isBinary(data) && utf8.Valid(data) 
 // version is one state of a file in a contest.
 type version struct {
 	data    []byte
-	doc     *vault.Document // of data without BOM; nil for plain text
+	doc     *vault.Document // of data without BOM; nil where a contest has no front matter
 	changed func() time.Time
-}
-
-func parse(data []byte) version {
-	return version{data: data, doc: vault.ParseDocument(bytes.TrimPrefix(data, bom))}
 }
 
 func (v version) text() []byte { return bytes.TrimPrefix(v.data, bom) }
@@ -136,15 +122,39 @@ type contest struct {
 	baseless   bool // a and b have no common version; base is empty
 }
 
-// settle calls merge with the winner as a.
-func (c contest) settle(merge func(contest) FileResult) FileResult {
+// newContest prepares the merge of a and b; memory says whether they have
+// front matter, which is left at that where they are not text at all.
+func newContest(base []byte, a, b Side, memory bool) contest {
+	c := contest{
+		base: version{data: base}, baseless: base == nil,
+		a: version{data: a.Data, changed: a.Changed},
+		b: version{data: b.Data, changed: b.Changed},
+	}
+	if memory && mergesByKey(base) && mergesByKey(a.Data) && mergesByKey(b.Data) {
+		for _, v := range []*version{&c.base, &c.a, &c.b} {
+			v.doc = vault.ParseDocument(v.text())
+		}
+	}
+	return c
+}
+
+// settle merges with the winner as a.
+func (c contest) settle() FileResult {
 	if c.aWins() {
-		return merge(c)
+		return c.merge()
 	}
 	c.a, c.b = c.b, c.a
-	r := merge(c)
+	r := c.merge()
 	r.Winner = 1
 	return r
+}
+
+// merge merges; a is the winner.
+func (c contest) merge() FileResult {
+	if c.a.doc == nil {
+		return c.text()
+	}
+	return c.memory()
 }
 
 func (c contest) aWins() bool {
@@ -201,7 +211,7 @@ func (c contest) memory() FileResult {
 	switch {
 	case c.a.broken() && c.b.broken():
 		return c.text()
-	case c.b.broken():
+	case c.a.broken() || c.b.broken():
 		return c.winnerOnly()
 	}
 	head, lost := c.header()

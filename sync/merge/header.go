@@ -87,7 +87,7 @@ func (h *headMerge) mend(key string) error {
 		return h.take(key, h.win)
 	case !win.has:
 		return h.take(key, h.lose)
-	case r == earliest && win.later(lose), r == latest && lose.later(win):
+	case r == earliest && lose.earlier(win), r == latest && lose.later(win):
 		return h.take(key, h.lose)
 	}
 	if r == setIfLists {

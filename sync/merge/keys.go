@@ -90,6 +90,14 @@ func (v value) later(o value) bool {
 	return vn > on
 }
 
+// earlier reports whether v is an earlier time than o; what is no time is no
+// earlier than anything.
+func (v value) earlier(o value) bool {
+	vt, _ := v.measure()
+	ot, _ := o.measure()
+	return !vt.IsZero() && (ot.IsZero() || vt.Before(ot))
+}
+
 func (v value) measure() (time.Time, float64) {
 	switch x := v.any.(type) {
 	case string:

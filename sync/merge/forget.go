@@ -1,0 +1,214 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"vademecum/vault"
+	"vademecum/vault/repo"
+)
+
+// forgottenDir is where tombstones live.
+const forgottenDir = "forgotten"
+
+// mergeTombstones keeps the later of two tombstones of one memory.
+func mergeTombstones(a, b []byte) FileResult {
+	x, errX := vault.ParseTombstone(a)
+	y, errY := vault.ParseTombstone(b)
+	aWins := bytes.Compare(a, b) > 0
+	if (errX == nil) != (errY == nil) {
+		aWins = errX == nil
+	} else if c := x.When.Compare(y.When); c != 0 {
+		aWins = c > 0
+	}
+	if aWins {
+		return FileResult{Data: a}
+	}
+	return FileResult{Data: b, Winner: 1}
+}
+
+// editAgainstForget looks whether deleter forgot the file that o keeps because
+// the other side edited it. If so the tombstone goes, and a note in conflicts/
+// says that it was there.
+func (e *engine) editAgainstForget(o *outcome, base entry, deleter *lane) error {
+	t, path, err := e.tombstoneOf(base, deleter)
+	if err != nil || path == "" {
+		return err
+	}
+	e.dropped[path] = true
+	note := flag(t)
+	e.notes = append(e.notes, note)
+	e.flagged = append(e.flagged, flagged{o, t.ID, note.Path})
+	return nil
+}
+
+// tombstoneOf returns the tombstone that deleter put up for a file of base; an
+// empty path when it only deleted the file.
+func (e *engine) tombstoneOf(base entry, deleter *lane) (vault.Tombstone, string, error) {
+	id, _, err := e.ids(base)
+	if err != nil {
+		return vault.Tombstone{}, "", err
+	}
+	if id != "" {
+		path := vault.TombstonePath(vault.ID(id))
+		found, err := repo.Lookup(e.Store, deleter.tree, path)
+		if errors.Is(err, repo.ErrPathNotFound) {
+			return vault.Tombstone{}, "", nil
+		}
+		if err != nil {
+			return vault.Tombstone{}, "", err
+		}
+		t, _, err := e.tombstone(entry{path, found.Hash, found.Mode})
+		t.ID = vault.ID(id)
+		return t, path, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(deleter.changed)) {
+		now := e.on(deleter, path)
+		if !vault.IsTombstone(path) || !now.there() {
+			continue
+		}
+		if t, ok, err := e.tombstone(now); err != nil || ok && t.Path == base.path {
+			return t, path, err
+		}
+	}
+	return vault.Tombstone{}, "", nil
+}
+
+// tombstone reads a tombstone; ok is false when it cannot be understood.
+func (e *engine) tombstone(at entry) (t vault.Tombstone, ok bool, err error) {
+	raw, err := e.data(at)
+	if err != nil {
+		return t, false, err
+	}
+	t, bad := vault.ParseTombstone(raw)
+	return t, bad == nil, nil
+}
+
+// graves are the tombstones of the merged tree.
+type graves struct {
+	byPath   map[string]entry
+	byDigest map[vault.Digest][]string // paths; nil until asked for
+}
+
+// findGraves lists the tombstones of both sides that nothing removed.
+func (e *engine) findGraves() (graves, error) {
+	g := graves{byPath: map[string]entry{}}
+	for _, l := range []*lane{e.a, e.b} {
+		dir, err := repo.Lookup(e.Store, l.tree, forgottenDir)
+		if errors.Is(err, repo.ErrPathNotFound) || err == nil && !dir.IsDir() {
+			continue
+		}
+		if err != nil {
+			return g, err
+		}
+		entries, err := repo.ReadTree(e.Store, dir.Hash)
+		if err != nil {
+			return g, err
+		}
+		for _, t := range entries {
+			if path := forgottenDir + "/" + t.Name; vault.IsTombstone(path) && t.Mode != filemode.Dir {
+				g.byPath[path] = entry{path, t.Hash, t.Mode}
+			}
+		}
+	}
+	for _, u := range e.units {
+		for _, was := range []entry{u.base, u.a, u.b} {
+			delete(g.byPath, was.path)
+		}
+	}
+	for _, o := range e.outcomes {
+		if vault.IsTombstone(o.path) && !e.dropped[o.path] {
+			g.byPath[o.path] = o.entry
+			if o.data != nil {
+				e.files[o.hash] = &file{data: o.data}
+			}
+		}
+	}
+	return g, nil
+}
+
+// sweep takes out what is new on a side and was forgotten before, by id or by
+// digest: an older clone brought it back. What is newer than the tombstone is a
+// new decision, and takes the tombstone away.
+func (e *engine) sweep() error {
+	fresh := e.freshMemories()
+	if len(fresh) == 0 || e.undo {
+		return nil
+	}
+	g, err := e.findGraves()
+	if err != nil || len(g.byPath) == 0 {
+		return err
+	}
+	if err := e.indexDigests(&g); err != nil {
+		return err
+	}
+	for _, o := range fresh {
+		if err := e.sweepOne(o, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *engine) freshMemories() []*outcome {
+	var fresh []*outcome
+	for _, o := range e.outcomes {
+		if o.fresh && !o.gone && o.isMemory() {
+			fresh = append(fresh, o)
+		}
+	}
+	return fresh
+}
+
+func (e *engine) indexDigests(g *graves) error {
+	g.byDigest = map[vault.Digest][]string{}
+	for _, path := range slices.Sorted(maps.Keys(g.byPath)) {
+		t, ok, err := e.tombstone(g.byPath[path])
+		if err != nil {
+			return err
+		}
+		if ok && !t.Digest.IsZero() {
+			g.byDigest[t.Digest] = append(g.byDigest[t.Digest], path)
+		}
+	}
+	return nil
+}
+
+func (e *engine) sweepOne(o *outcome, g graves) error {
+	doc, err := e.document(o)
+	if err != nil {
+		return err
+	}
+	m := doc.Memory()
+	paths := slices.Clone(g.byDigest[vault.NewDigest(e.key, m.Title, m.Body)])
+	if byID := vault.TombstonePath(m.ID); m.ID != "" && g.byPath[byID].there() {
+		paths = append(paths, byID)
+	}
+	var forgotten time.Time
+	for _, path := range paths {
+		t, _, err := e.tombstone(g.byPath[path])
+		if err != nil {
+			return err
+		}
+		if t.When.After(forgotten) {
+			forgotten = t.When
+		}
+	}
+	switch {
+	case len(paths) == 0:
+	case m.Created.After(forgotten) || m.Updated.After(forgotten):
+		for _, path := range paths {
+			e.dropped[path] = true
+		}
+		e.result.Revived = append(e.result.Revived, o.path)
+	default:
+		o.gone, o.swept = true, true
+		e.result.Swept = append(e.result.Swept, o.path)
+	}
+	return nil
+}

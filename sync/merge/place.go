@@ -1,0 +1,197 @@
+package merge
+
+import (
+	"cmp"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"vademecum/vault"
+	"vademecum/vault/repo"
+)
+
+// place gives every outcome a path of its own. Where two want one path, or
+// paths that some file system takes for one, or one a folder where the other is
+// a file, the same one moves aside on every host.
+func (e *engine) place() error {
+	p := placing{engine: e, taken: map[string]*outcome{}, folded: map[string]*outcome{}, folders: map[string]bool{}, id: map[*outcome]string{}}
+	var all []*outcome
+	for _, o := range e.outcomes {
+		if !o.gone && !e.dropped[o.path] {
+			all = append(all, o)
+		}
+	}
+	order := map[*outcome]string{}
+	for _, o := range all {
+		id, err := e.idOf(o)
+		if err != nil {
+			return err
+		}
+		p.id[o] = id
+		order[o] = seniority(o, id)
+		for dir := path.Dir(o.path); dir != "."; dir = path.Dir(dir) {
+			p.folders[dir] = true
+		}
+	}
+	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(order[x], order[y]) })
+	for _, o := range all {
+		if err := p.put(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seniority orders outcomes by who keeps a path: who is there already, who
+// has the earlier id, else the lower hash.
+func seniority(o *outcome, id string) string {
+	switch {
+	case !o.fresh && o.path == o.unit.base.path:
+		return "0" + o.path
+	case id != "":
+		return "1" + id + "\x00" + o.hash.String() + o.path
+	}
+	return "2" + o.hash.String() + o.path
+}
+
+// idOf returns the id of the memory o; "" when it has none, or is none.
+func (e *engine) idOf(o *outcome) (string, error) {
+	if !o.isMemory() {
+		return "", nil
+	}
+	doc, err := e.document(o)
+	if err != nil || doc.Broken() != nil {
+		return "", err
+	}
+	return doc.String("id"), nil
+}
+
+type placing struct {
+	*engine
+	taken   map[string]*outcome // by path
+	folded  map[string]*outcome // by vault.FoldKey of the path
+	folders map[string]bool     // that outcomes are in
+	id      map[*outcome]string
+}
+
+func (p *placing) put(o *outcome) error {
+	want := o.path
+	for n := 0; p.clashes(o); n++ {
+		var err error
+		if o.path, err = p.aside(o, want, n); err != nil {
+			return err
+		}
+	}
+	p.taken[o.path] = o
+	if key := vault.FoldKey(o.path); p.folded[key] == nil {
+		p.folded[key] = o
+	}
+	if o.path != want {
+		p.result.Renamed = append(p.result.Renamed, o.path)
+	}
+	return nil
+}
+
+// clashes reports whether o cannot have its path. Two spellings of one name
+// may stand side by side where one side alone made both.
+func (p *placing) clashes(o *outcome) bool {
+	if p.taken[o.path] != nil || p.folders[o.path] {
+		return true
+	}
+	twin := p.folded[vault.FoldKey(o.path)]
+	return twin != nil && twin.from^o.from == bothSides
+}
+
+// aside returns the n-th other path for o: with the end of its id, or the
+// start of its hash, before the extension.
+func (p *placing) aside(o *outcome, want string, n int) (string, error) {
+	tag := o.hash.String()[:min(8+4*n, 40)]
+	if id := vault.ID(p.id[o]); n == 0 && id != "" {
+		tag = id.Suffix()
+	}
+	dir, name := path.Split(want)
+	ext := path.Ext(name)
+	if ext == name {
+		ext = "" // a dot file
+	}
+	stem := cutSlug(strings.TrimSuffix(name, ext), max(1, vault.MaxName-len(tag)-len(ext)-1))
+	other := dir + stem + "-" + tag + ext
+	for _, tree := range []plumbing.Hash{p.a.tree, p.b.tree} {
+		if _, err := repo.Lookup(p.Store, tree, other); err == nil {
+			return p.aside(o, want, n+1)
+		} else if !errors.Is(err, repo.ErrPathNotFound) {
+			return "", err
+		}
+	}
+	return other, nil
+}
+
+// write writes the merged tree: side a's, edited.
+func (e *engine) write() error {
+	final := map[string]entry{}
+	for _, p := range e.paths() {
+		final[p] = entry{}
+	}
+	for path := range e.dropped {
+		final[path] = entry{}
+	}
+	for _, o := range e.outcomes {
+		if o.gone || e.dropped[o.path] {
+			continue
+		}
+		if o.data != nil {
+			if _, err := repo.WriteBlob(e.Store, o.data); err != nil {
+				return err
+			}
+		}
+		final[o.path] = o.entry
+	}
+	for _, n := range e.notes {
+		if err := e.writeNote(n, final); err != nil {
+			return err
+		}
+	}
+	var edits []repo.Edit
+	for p, now := range final {
+		if was := e.onA(p); was.hash != now.hash || was.mode != now.mode {
+			edits = append(edits, repo.Edit{Path: p, Hash: now.hash, Mode: now.mode})
+		}
+	}
+	tree, err := repo.EditTree(e.Store, e.a.tree, edits)
+	e.result.Tree = tree
+	return err
+}
+
+// onA returns what side a has at a path of the final tree.
+func (e *engine) onA(p string) entry {
+	_, inA := e.a.changed[p]
+	_, inB := e.b.changed[p]
+	if inA || inB {
+		return e.on(e.a, p)
+	}
+	return entry{path: p, mode: unknownMode}
+}
+
+// unknownMode differs from every mode, so that the path is edited in any case.
+const unknownMode = filemode.FileMode(1)
+
+// writeNote adds a parked file, unless it is there: one loser is parked once.
+func (e *engine) writeNote(n Parked, final map[string]entry) error {
+	if final[n.Path].there() {
+		return nil
+	}
+	if _, changed := final[n.Path]; !changed {
+		if _, err := repo.Lookup(e.Store, e.a.tree, n.Path); err == nil {
+			return nil
+		} else if !errors.Is(err, repo.ErrPathNotFound) {
+			return err
+		}
+	}
+	h, err := repo.WriteBlob(e.Store, n.Data)
+	final[n.Path] = entry{n.Path, h, filemode.Regular}
+	return err
+}
