@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"vademecum/vault/repo"
 )
 
 const notGitRemedy = "check that the URL is that of a git repository"
@@ -123,7 +125,7 @@ func (a *advertisement) add(line []byte, first bool) error {
 	case name == "capabilities^{}" && h.IsZero(), strings.HasSuffix(name, "^{}"):
 	case name == "HEAD":
 		a.headAt = h
-	case !strings.HasPrefix(name, "refs/"):
+	case !strings.HasPrefix(name, "refs/") || repo.CheckRefName(name) != nil:
 		// ".have" lines of receive-pack name tips of alternates.
 	case len(a.refs) >= maxAdvertised:
 		return fault(ErrProtocol, fmt.Sprintf("more than %d refs", maxAdvertised), "use a repository of its own for the vault")

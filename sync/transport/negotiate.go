@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
 	"errors"
@@ -87,11 +88,10 @@ func (n *negotiation) run(ctx context.Context) (*pktReader, error) {
 		if len(haves) == 0 {
 			break
 		}
-		answer, err := n.c.exchange(ctx, func(w io.Writer) error { return n.request(w, haves, false) })
+		answer, err := n.ask(ctx, haves, false)
 		if err != nil {
 			return nil, err
 		}
-		n.begun = true
 		found, ready, err := n.readAcks(answer)
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (n *negotiation) finish(ctx context.Context) (*pktReader, error) {
 			return nil, err
 		}
 	}
-	answer, err := n.c.exchange(ctx, func(w io.Writer) error { return n.request(w, haves, true) })
+	answer, err := n.ask(ctx, haves, true)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +136,10 @@ func (n *negotiation) finish(ctx context.Context) (*pktReader, error) {
 	}
 }
 
-// request writes wants, haves and the end of a round.
-func (n *negotiation) request(w io.Writer, haves []plumbing.Hash, done bool) error {
-	p := &pktWriter{w: w}
+// ask sends wants, haves and the end of a round.
+func (n *negotiation) ask(ctx context.Context, haves []plumbing.Hash, done bool) (*pktReader, error) {
+	var request bytes.Buffer
+	p := &pktWriter{w: &request}
 	if n.c.stateless() || !n.begun {
 		caps := n.caps()
 		for _, h := range n.wants {
@@ -158,7 +159,11 @@ func (n *negotiation) request(w io.Writer, haves []plumbing.Hash, done bool) err
 	} else {
 		p.flush()
 	}
-	return p.err
+	n.begun = true
+	return n.c.exchange(ctx, func(w io.Writer) error {
+		_, err := w.Write(request.Bytes())
+		return err
+	})
 }
 
 func (n *negotiation) caps() string {

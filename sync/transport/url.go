@@ -42,10 +42,9 @@ func (e *URLError) Error() string {
 // http URL, the password of any, and every query. It is fit to print, whatever
 // rawURL holds.
 func Mask(rawURL string) string {
-	clean := printable(rawURL)
-	head, rest, found := strings.Cut(clean, "://")
+	head, rest, found := strings.Cut(rawURL, "://")
 	if !found {
-		return clean
+		return printable(rawURL)
 	}
 	rest, _, _ = strings.Cut(rest, "?")
 	authority, tail := rest, ""
@@ -65,7 +64,7 @@ func Mask(rawURL string) string {
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		authority = maskUser(head, authority[:i]) + "@" + authority[i+1:]
 	}
-	return head + "://" + authority + tail
+	return printable(head + "://" + authority + tail)
 }
 
 // maskUser keeps the user of an ssh URL, which is a name; that of an http URL
@@ -81,8 +80,8 @@ func maskUser(scheme, userinfo string) string {
 	return user
 }
 
-// printable replaces control characters, so that a URL or a server's words
-// cannot steer a terminal.
+// printable replaces control characters and broken UTF-8, so that a URL or a
+// server's words cannot steer a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {
@@ -130,8 +129,8 @@ func checkShape(raw string) error {
 		return bad(raw, "it starts or ends with a space", "remove the space")
 	case strings.HasPrefix(raw, "-"):
 		return bad(raw, "it starts with a dash", "write ./"+printable(raw)+" if this is a path")
-	case strings.ContainsFunc(raw, unicode.IsControl):
-		return bad(raw, "it holds a control character", "remove the newline or tab")
+	case printable(raw) != raw:
+		return bad(raw, "it holds a character that cannot be printed", "remove the newline, tab or broken character")
 	}
 	return nil
 }
@@ -228,6 +227,10 @@ func parseSCP(raw string) (address, error) {
 		}
 	}
 	a.path = rest
+	switch strings.ToLower(a.host) {
+	case "file", "http", "https", "ssh":
+		return address{}, bad(raw, "the two slashes after "+a.host+": are missing", "write "+a.host+"://")
+	}
 	return a, checkSSH(raw, a)
 }
 
@@ -247,8 +250,8 @@ func checkSSH(raw string, a address) error {
 		return bad(raw, "it has no path", "write user@host:path/to/repository")
 	case strings.HasPrefix(a.path, "-"):
 		return bad(raw, "the path starts with a dash", "write ./ before it")
-	case strings.IndexByte(a.path, 0) >= 0 || strings.ContainsFunc(a.path, unicode.IsControl):
-		return bad(raw, "the path holds a control character", "rename the repository")
+	case printable(a.path+a.host+a.user) != a.path+a.host+a.user:
+		return bad(raw, "it holds a character that cannot be printed", "remove the newline, tab or broken character")
 	case a.port != "" && !isPort(a.port):
 		return bad(raw, "the port is not a number", "write ssh://host:22/path")
 	}
