@@ -12,8 +12,8 @@ type normalized struct {
 	bytes  []byte
 	pieces []piece // none: offsets are the same
 	size   int     // of the text as given
-	buf    []byte // room for bytes
-	seg    []byte // room for one normalised segment
+	buf    []byte  // room for bytes
+	seg    []byte  // room for one normalised segment
 }
 
 // piece is a stretch of normalised text that was taken over as it was (same)

@@ -9,9 +9,9 @@ import (
 type class uint8
 
 const (
-	none    class = iota // separates words
-	latin                // Latin letters and digits
-	dot                  // a full stop that starts a word such as .env
+	none  class = iota // separates words
+	latin              // Latin letters and digits
+	dot                // a full stop that starts a word such as .env
 	hangul
 	han
 	kana    // hiragana and katakana

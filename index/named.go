@@ -1,0 +1,124 @@
+package index
+
+import (
+	"slices"
+	"strings"
+
+	"vademecum/vault"
+)
+
+// maxNames is how many words of a question are looked at as possible names of notes.
+const maxNames = 64
+
+// name is a word of a question that may be an id, a path or a file name.
+type name struct {
+	text string
+	tail string // of an id; "" when the word is none
+}
+
+// names returns the words of text that could name a note.
+func names(text string) []name {
+	words := strings.Fields(text)
+	if len(words) > maxNames {
+		return nil
+	}
+	var list []name
+	for _, w := range words {
+		w = strings.Trim(w, "\"'`()[]{}<>,;!?")
+		w = strings.TrimRight(w, ".:")
+		n := name{text: strings.TrimPrefix(strings.ReplaceAll(w, `\`, "/"), "./")}
+		if len(w) >= tailLen && len(w) <= 26 && strings.IndexFunc(w, notInID) < 0 {
+			n.tail = idTail(w)
+		}
+		if n.tail != "" || strings.ContainsAny(n.text, "./-_") || len(words) == 1 && n.text != "" {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// notInID reports whether r is outside Crockford's base 32, which ids are written in.
+func notInID(r rune) bool {
+	return !strings.ContainsRune("0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz", r)
+}
+
+// isPath reports whether n is path, or its last components, with or without ".md".
+func (n name) isPath(path string) bool {
+	return endsInPath(path, n.text) || endsInPath(path, n.text+".md")
+}
+
+func endsInPath(path, end string) bool {
+	at := len(path) - len(end)
+	if at < 0 || at > 0 && path[at-1] != '/' {
+		return false
+	}
+	return strings.EqualFold(path[at:], end)
+}
+
+// isID reports whether n is one of m's ids, or the end of one.
+func (n name) isID(m *vault.Memory) bool {
+	if n.tail == "" {
+		return false
+	}
+	ends := func(id vault.ID) bool {
+		at := len(id) - len(n.text)
+		return id != "" && at >= 0 && strings.EqualFold(string(id[at:]), n.text)
+	}
+	return ends(m.ID) || slices.ContainsFunc(m.MergedIDs, ends)
+}
+
+// named returns, by place in the source, how the question names notes.
+func named(src Source, parts []*scoredPart, list []name) (map[int]string, error) {
+	found := map[int]string{}
+	for _, n := range list {
+		if strings.ContainsAny(n.text, "./-_") || n.tail == "" || len(list) == 1 {
+			for i := range src.Len() {
+				if path, _ := src.Key(i); n.isPath(path) {
+					found[i] = "named by its path"
+				}
+			}
+		}
+		if n.tail == "" {
+			continue
+		}
+		for _, p := range parts {
+			l, err := p.postings.list(keyField, n.tail)
+			if err != nil {
+				return nil, err
+			}
+			var places []int
+			if err := l.each(func(x posting) { places = append(places, int(p.source[p.noteOf(x.doc)])) }); err != nil {
+				return nil, err
+			}
+			for _, i := range places {
+				if m, err := src.Meta(i); err == nil && n.isID(m) {
+					found[i] = "named by its id"
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// addNamed marks the candidates that the question names, and adds those that
+// share no word with it.
+func addNamed(list []*candidate, parts []*scoredPart, found map[int]string) []*candidate {
+	for _, c := range list {
+		if how, ok := found[c.source]; ok {
+			c.named = how
+			delete(found, c.source)
+		}
+	}
+	if len(found) == 0 {
+		return list
+	}
+	for _, p := range parts {
+		for n, i := range p.source {
+			if how, ok := found[int(i)]; ok {
+				list = append(list, &candidate{part: p, note: n, doc: p.firstDoc(n), source: int(i), named: how})
+				delete(found, int(i))
+			}
+		}
+	}
+	return list
+}

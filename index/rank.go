@@ -1,0 +1,220 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"vademecum/vault"
+)
+
+const (
+	// keepShare: a hit below this share of the best one is noise.
+	keepShare = 0.3
+	// sessionWeight: what was said in a session counts less than what
+	// somebody chose to remember.
+	sessionWeight = 0.5
+	// namedBonus lifts what the question names by id, path or file name above
+	// everything that only shares words with it.
+	namedBonus = 100.0
+
+	sessionsFolder = "sessions/"
+	// belowFloor is how many notes below keepShare are looked at for one that
+	// supersedes a better one.
+	belowFloor = 8
+)
+
+// candidate is a note that may be a hit.
+type candidate struct {
+	part   *scoredPart
+	note   int // in part
+	doc    int // best chunk
+	source int // place in the source
+	text   float64
+	named  string // how the question names it, "" if it does not
+	meta   *vault.Memory
+	low    bool   // below keepShare
+	raised string // path of the note that it was put before
+	above  string // id of the note that supersedes it
+}
+
+// score is what candidates are ordered by.
+func (c *candidate) score() float64 {
+	if c.named != "" {
+		return c.text + namedBonus
+	}
+	return c.text
+}
+
+// ranking chooses hits from candidates, best first, asking the source about as
+// few of them as it can.
+type ranking struct {
+	src     Source
+	filter  filter
+	heap    candidateHeap
+	limit   int
+	kept    []*candidate
+	dropped map[string]int // how many a filter dropped, by reason
+	floor   float64
+	lows    int
+}
+
+// run fills kept, in order.
+func (r *ranking) run() {
+	window := max(16, 3*r.limit)
+	for len(r.heap) > 0 && len(r.kept) < window && r.lows < belowFloor {
+		for _, c := range r.group() {
+			r.keep(c)
+		}
+	}
+	r.kept = related(r.kept)
+	r.kept = slices.DeleteFunc(r.kept, func(c *candidate) bool { return c.low && c.raised == "" })
+	if len(r.kept) > r.limit {
+		r.kept = r.kept[:r.limit]
+	}
+}
+
+// group pops all candidates with the best score that pass the filter, the
+// latest first, then by path.
+func (r *ranking) group() []*candidate {
+	var list []*candidate
+	best := r.heap[0].score()
+	for len(r.heap) > 0 && r.heap[0].score() == best {
+		c := r.heap.pop()
+		if reason := r.filter.drops(r.src, c); reason != "" {
+			r.dropped[reason]++
+			continue
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b *candidate) int {
+		if c := lastChange(b.meta).Compare(lastChange(a.meta)); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.source, b.source) // the source is sorted by path
+	})
+	return list
+}
+
+func (r *ranking) keep(c *candidate) {
+	r.floor = max(r.floor, float64(keepShare*c.text))
+	if c.text < r.floor && c.named == "" {
+		c.low = true
+		r.lows++
+	}
+	r.kept = append(r.kept, c)
+}
+
+func lastChange(m *vault.Memory) time.Time {
+	if m.Updated.IsZero() {
+		return m.Created
+	}
+	return m.Updated
+}
+
+// related puts each note that another one of the list supersedes, or whose
+// losing side it is, directly behind that one if it stood before it.
+func related(list []*candidate) []*candidate {
+	byName := map[string]*candidate{}
+	for _, c := range list {
+		byName[c.meta.Path] = c
+		for _, id := range append([]vault.ID{c.meta.ID}, c.meta.MergedIDs...) {
+			if id != "" {
+				byName[string(id)] = c
+			}
+		}
+	}
+	betters := map[*candidate]*candidate{}
+	for _, c := range list {
+		for _, old := range c.meta.Supersedes {
+			if o := byName[old]; o != nil && o != c {
+				betters[o] = c
+				o.above = string(c.meta.ID)
+			}
+		}
+	}
+	for _, c := range list {
+		for _, name := range []string{c.meta.SupersededBy, c.meta.ConflictOf} {
+			if o := byName[name]; o != nil && o != c {
+				betters[c] = o
+			}
+		}
+		if c.meta.SupersededBy != "" {
+			c.above = c.meta.SupersededBy
+		}
+	}
+	return betterFirst(list, betters)
+}
+
+// betterFirst keeps the order of list, but takes each note's better one before it.
+func betterFirst(list []*candidate, betters map[*candidate]*candidate) []*candidate {
+	out := make([]*candidate, 0, len(list))
+	state := map[*candidate]int{} // 1: being placed, 2: placed
+	var place func(c *candidate)
+	place = func(c *candidate) {
+		state[c] = 1
+		if o := betters[c]; o != nil && state[o] == 0 {
+			if !c.low || c.raised != "" {
+				o.raised = c.meta.Path
+			}
+			place(o)
+		}
+		if state[c] == 1 {
+			state[c] = 2
+			out = append(out, c)
+		}
+	}
+	for _, c := range list {
+		if state[c] == 0 {
+			place(c)
+		}
+	}
+	return out
+}
+
+// candidateHeap is a binary heap, best candidate first; of equals, the first
+// of the source.
+type candidateHeap []*candidate
+
+func (h candidateHeap) less(i, j int) bool {
+	if a, b := h[i].score(), h[j].score(); a != b {
+		return a > b
+	}
+	return h[i].source < h[j].source
+}
+
+func (h candidateHeap) init() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+}
+
+func (h *candidateHeap) pop() *candidate {
+	old := *h
+	best, last := old[0], len(old)-1
+	old[0] = old[last]
+	*h = old[:last]
+	h.down(0)
+	return best
+}
+
+func (h candidateHeap) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if right := child + 1; right < len(h) && h.less(right, child) {
+			child = right
+		}
+		if !h.less(child, i) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}
+
+// inSessions reports whether path is a captured session.
+func inSessions(path string) bool { return strings.HasPrefix(path, sessionsFolder) }

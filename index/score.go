@@ -1,0 +1,236 @@
+package index
+
+import "slices"
+
+// The score of a chunk is
+//
+//	s = BM25(chunk) · coverage^0.3 + 0.5 · BM25(its note) + 0.15 · the better neighbour's BM25 · coverage^0.3
+//
+// where coverage is the share of the question's terms that the chunk has. BM25
+// is Okapi's (Robertson and Zaragoza, The Probabilistic Relevance Framework,
+// 2009) with the idf that is never negative, ln(1 + (N - df + ½) / (df + ½)).
+// k1 and b were measured on eleven retrieval sets; between .6 and 1.2 and
+// between .5 and .75 nothing much changes.
+const (
+	okapiK1 = 0.9
+	okapiB  = 0.6
+
+	coverageExponent = 0.3
+	noteShare        = 0.5
+	neighbourShare   = 0.15
+
+	// A term that is in more than this share of the chunks, and in more than
+	// commonFloor, only re-scores chunks that a rarer term found.
+	commonShare = 20 // one in
+	commonFloor = 2000
+)
+
+// idf returns the weight of a term that is in df of n units.
+func idf(n, df int) float64 {
+	return ln(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
+}
+
+// bm25 returns what n occurrences of a term add to the score of a unit of
+// length terms, where units have avg on average. See math.go for the conversions.
+func bm25(idf float64, n, length int, avg float64) float64 {
+	tf := float64(n)
+	norm := float64(okapiK1 * (1 - okapiB + float64(okapiB*float64(length))/avg))
+	return float64(idf*tf*(okapiK1+1)) / (tf + norm)
+}
+
+// scorer scores the chunks of all parts for one question.
+type scorer struct {
+	terms []queryTerm
+	parts []*scoredPart
+	total stats
+	share map[float64]float64 // coverage to the power of coverageExponent
+	all   float64             // what all terms together cover
+	cut   bool                // common terms were held back
+}
+
+// scoredPart is a part with the scores of its documents. Sums are made in the
+// order of the terms, so they do not depend on what else is in the part.
+type scoredPart struct {
+	*part
+	chunk   []float64 // BM25 of the chunk, later times coverage^0.3
+	covered []float64
+	note    []float64 // BM25 of the note, at its first document
+	touched []int     // documents with a chunk score
+	added   []contribution
+}
+
+// contribution is what one term adds to a document; kept when a search explains itself.
+type contribution struct {
+	doc, term int
+	note      bool
+	n         int
+	score     float64
+}
+
+func newScorer(parts []*part, terms []queryTerm) *scorer {
+	s := &scorer{terms: terms, share: map[float64]float64{}}
+	for _, p := range parts {
+		s.total.add(p.stats)
+		s.parts = append(s.parts, &scoredPart{part: p})
+	}
+	for i := range terms {
+		t := &terms[i]
+		t.chunkIDF = float64(idf(s.total.chunks, t.chunks) * t.Weight)
+		t.noteIDF = float64(idf(s.total.notes, t.notes) * t.Weight)
+		t.common = t.chunks > max(s.total.chunks/commonShare, commonFloor)
+		t.covers = coverage(t.Term)
+		s.all += t.covers
+	}
+	return s
+}
+
+// score computes all scores. With cut, common terms only re-score what rarer
+// ones found, unless there are no rarer ones.
+func (s *scorer) score(cut, explain bool) error {
+	rare := 0
+	for _, t := range s.terms {
+		if !t.common {
+			rare++
+		}
+	}
+	s.cut = cut && rare > 0 && rare < len(s.terms)
+	for i, p := range s.parts {
+		p.reset()
+		if err := s.scorePart(i, p, explain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *scoredPart) reset() {
+	p.chunk, p.covered, p.note = make([]float64, p.docs), make([]float64, p.docs), make([]float64, p.docs)
+	p.touched, p.added = nil, nil
+}
+
+func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
+	for k, t := range s.terms {
+		if s.cut && t.common {
+			continue
+		}
+		if err := s.scoreTerm(p, k, t.lists[i], postingList.each, explain); err != nil {
+			return err
+		}
+	}
+	if s.cut {
+		if err := s.rescore(i, p, explain); err != nil {
+			return err
+		}
+	}
+	for _, doc := range p.touched {
+		p.chunk[doc] = float64(p.chunk[doc] * s.coverageShare(p.covered[doc]))
+	}
+	return nil
+}
+
+// scoreTerm adds term k to the documents that walk visits.
+func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingList, func(posting)) error, explain bool) error {
+	t := s.terms[k]
+	avgChunk := float64(s.total.chunkLen) / float64(s.total.chunks)
+	avgNote := float64(s.total.noteLen) / float64(s.total.notes)
+	chunk := func(x posting) {
+		if p.chunk[x.doc] == 0 {
+			p.touched = append(p.touched, x.doc)
+		}
+		add := bm25(t.chunkIDF, x.n, x.len, avgChunk)
+		p.chunk[x.doc] += add
+		p.covered[x.doc] += t.covers
+		if explain {
+			p.added = append(p.added, contribution{x.doc, k, false, x.n, add})
+		}
+	}
+	note := func(x posting) {
+		add := bm25(t.noteIDF, x.n, x.len, avgNote)
+		p.note[x.doc] += add
+		if explain {
+			p.added = append(p.added, contribution{x.doc, k, true, x.n, add})
+		}
+	}
+	if err := walk(l.solo, func(x posting) { chunk(x); note(x) }); err != nil {
+		return err
+	}
+	if err := walk(l.chunk, chunk); err != nil {
+		return err
+	}
+	return walk(l.note, note)
+}
+
+// rescore adds the common terms to the documents that were found, and to
+// their notes.
+func (s *scorer) rescore(i int, p *scoredPart, explain bool) error {
+	found := slices.Sorted(slices.Values(p.touched))
+	var firsts []int
+	for _, doc := range found {
+		first := p.firstDoc(p.noteOf(doc))
+		if n := len(firsts); n == 0 || firsts[n-1] != first {
+			firsts = append(firsts, first)
+		}
+	}
+	docs := slices.Compact(slices.Sorted(slices.Values(slices.Concat(found, firsts))))
+	for k, t := range s.terms {
+		if !t.common {
+			continue
+		}
+		l := t.lists[i]
+		among := func(docs []int) func(postingList, func(posting)) error {
+			return func(l postingList, fn func(posting)) error { return l.among(docs, fn) }
+		}
+		if err := s.scoreTerm(p, k, termLists{memoryList(nil), l.chunk, memoryList(nil)}, among(found), explain); err != nil {
+			return err
+		}
+		if err := s.scoreTerm(p, k, termLists{l.solo, memoryList(nil), l.note}, among(docs), explain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scorer) coverageShare(covered float64) float64 {
+	v, ok := s.share[covered]
+	if !ok {
+		v = pow(min(covered/s.all, 1), coverageExponent)
+		s.share[covered] = v
+	}
+	return v
+}
+
+// chunkScore returns the three summands of the score of doc, a chunk that was found.
+func (p *scoredPart) chunkScore(doc int) (chunk, note, neighbour float64) {
+	n := p.noteOf(doc)
+	first := p.firstDoc(n)
+	if doc > first {
+		neighbour = p.chunk[doc-1]
+	}
+	if doc+1 < first+p.chunks(n) {
+		neighbour = max(neighbour, p.chunk[doc+1])
+	}
+	return p.chunk[doc], float64(noteShare * p.note[first]), float64(neighbourShare * neighbour)
+}
+
+// best returns each found note's best chunk: for ties, the first.
+func (p *scoredPart) best() []candidate {
+	score := make([]float64, p.notes)
+	doc := make([]int, p.notes)
+	var notes []int
+	for _, d := range p.touched {
+		n := p.noteOf(d)
+		chunk, note, neighbour := p.chunkScore(d)
+		total := chunk + note + neighbour
+		if score[n] == 0 {
+			notes = append(notes, n)
+		} else if total < score[n] || total == score[n] && d > doc[n] {
+			continue
+		}
+		score[n], doc[n] = total, d
+	}
+	list := make([]candidate, 0, len(notes))
+	for _, n := range notes {
+		list = append(list, candidate{part: p, note: n, doc: doc[n], source: int(p.source[n]), text: score[n]})
+	}
+	return list
+}

@@ -1,0 +1,243 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"vademecum/vault"
+)
+
+// Result is the answer to a query.
+type Result struct {
+	// Hits are the best first. The order is the same on every host, and does
+	// not depend on what the index holds.
+	Hits []vault.Hit
+	// Reason says in a sentence why there are no hits; "" when there are.
+	Reason string
+	// Unreadable are the paths of notes that could not be read, so that they,
+	// or their text, are missing here. They are no error.
+	Unreadable []string
+	// Warnings are things that a person should hear once, such as a damaged
+	// index that will be rebuilt.
+	Warnings []string
+	Stats    Stats
+}
+
+// Stats says what a search did.
+type Stats struct {
+	Notes       int // in the source
+	Indexed     int // of those, found in generations
+	InMemory    int // of those, analysed for this search
+	Generations int
+	Terms       int // of the question, that occur
+	Candidates  int // notes that share a term with it
+
+	Look    time.Duration // which notes are in which generation
+	Analyse time.Duration // those that are in none
+	Score   time.Duration
+	Rank    time.Duration // filters and order
+	Excerpt time.Duration
+}
+
+// defaultLimit is how many hits a query gets that does not say.
+const defaultLimit = 5
+
+// Search answers q from what src lists now. No question is an error: all of
+// q.Text is taken literally, there is no query syntax. The error is ctx's.
+func (x *Index) Search(ctx context.Context, src Source, q vault.Query) (Result, error) {
+	if q.Limit <= 0 {
+		q.Limit = defaultLimit
+	}
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	for {
+		snap := x.acquire()
+		s := &searching{x: x, src: src, q: q, snap: snap}
+		err := s.run(ctx)
+		snap.release()
+		if damaged, ok := errors.AsType[*damagedError](err); ok {
+			x.distrust(damaged) // another search may have done so
+			continue
+		}
+		return s.result, err
+	}
+}
+
+// searching is one search.
+type searching struct {
+	x      *Index
+	src    Source
+	q      vault.Query
+	snap   *snapshot
+	result Result
+	clock  time.Time
+}
+
+// lap adds the time since the last lap to d.
+func (s *searching) lap(d *time.Duration) {
+	now := time.Now()
+	*d += now.Sub(s.clock)
+	s.clock = now
+}
+
+func (s *searching) run(ctx context.Context) error {
+	s.clock = time.Now()
+	s.result.Stats.Notes = s.src.Len()
+	for _, err := range s.snap.damaged {
+		s.result.Warnings = append(s.result.Warnings, err.Error()+"; its notes are searched in memory until the index is rebuilt")
+	}
+	asked := queryTerms(s.q.Text)
+	parts, err := s.parts(ctx, asked)
+	if err != nil {
+		return err
+	}
+	found, err := s.find(parts, asked)
+	if err != nil {
+		return err
+	}
+	if len(asked) == 0 && len(found.heap) == 0 {
+		return s.literally(ctx)
+	}
+	r, err := s.rank(found)
+	if err != nil {
+		return err
+	}
+	s.lap(&s.result.Stats.Rank)
+	s.show(r.kept, found.scorer)
+	s.lap(&s.result.Stats.Excerpt)
+	if len(s.result.Hits) == 0 {
+		s.result.Reason = s.whyNone(r.dropped, asked, found)
+	}
+	return nil
+}
+
+// parts returns what there is to search: the generations, and in memory what
+// they do not have.
+func (s *searching) parts(ctx context.Context, asked []queryTerm) ([]*part, error) {
+	st := &s.result.Stats
+	v := look(s.src, s.snap)
+	st.Generations = len(v.parts)
+	st.InMemory = len(v.pending)
+	st.Indexed = st.Notes - st.InMemory
+	s.lap(&st.Look)
+	if len(v.pending) == 0 {
+		return v.parts, nil
+	}
+	p, unreadable, err := s.x.inMemory(ctx, s.src, v.pending, asked)
+	s.result.Unreadable = unreadable
+	s.lap(&st.Analyse)
+	return append(v.parts, p), err
+}
+
+// found is what a question finds before filters.
+type found struct {
+	asked  []queryTerm // with their counts
+	scorer *scorer
+	names  map[int]string
+	heap   candidateHeap
+}
+
+func (s *searching) find(parts []*part, asked []queryTerm) (*found, error) {
+	st := &s.result.Stats
+	many := len(asked) > maxTerms
+	for i := range asked {
+		if err := asked[i].count(parts); err != nil {
+			return nil, err
+		}
+		if many {
+			asked[i].lists = nil
+		}
+	}
+	terms := rarest(slices.Clone(asked))
+	if many {
+		for i := range terms {
+			if err := terms[i].count(parts); err != nil {
+				return nil, err
+			}
+		}
+	}
+	f := &found{asked: asked, scorer: newScorer(parts, terms)}
+	st.Terms = len(terms)
+	var err error
+	if f.names, err = named(s.src, f.scorer.parts, names(s.q.Text)); err != nil {
+		return nil, err
+	}
+	if err := s.score(f, true); err != nil {
+		return nil, err
+	}
+	st.Candidates = len(f.heap)
+	s.lap(&st.Score)
+	return f, nil
+}
+
+// score fills in f's candidates.
+func (s *searching) score(f *found, cut bool) error {
+	if err := f.scorer.score(cut, s.q.Explain); err != nil {
+		return err
+	}
+	f.heap = nil
+	for _, p := range f.scorer.parts {
+		list := p.best()
+		for i := range list {
+			c := &list[i]
+			if path, _ := s.src.Key(c.source); inSessions(path) {
+				c.text = float64(c.text * sessionWeight)
+			}
+			f.heap = append(f.heap, c)
+		}
+	}
+	names := map[int]string{}
+	for i, how := range f.names {
+		names[i] = how
+	}
+	f.heap = addNamed(f.heap, f.scorer.parts, names)
+	f.heap.init()
+	return nil
+}
+
+// rank chooses the hits. Common terms that were held back are let in when
+// nothing else is left: a filter must not make a false empty.
+func (s *searching) rank(f *found) (*ranking, error) {
+	keep := filter{q: s.q, now: s.q.Now}
+	if s.q.Strict {
+		if err := keep.require(f.scorer, f.asked); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		r := &ranking{src: s.src, filter: keep, heap: slices.Clone(f.heap), limit: s.q.Limit, dropped: map[string]int{}}
+		r.run()
+		if len(r.kept) > 0 || !f.scorer.cut {
+			return r, nil
+		}
+		if err := s.score(f, false); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// literally answers a question without terms.
+func (s *searching) literally(ctx context.Context) error {
+	hits, unreadable := literal(ctx, s.src, s.q.Text)
+	s.result.Unreadable = unreadable
+	p := &scoredPart{part: &part{}}
+	p.noteOf = func(doc int) int { return doc }
+	p.span = func(doc int) span { return span{hits[doc].at, hits[doc].at + len(s.q.Text)} }
+	r := &ranking{src: s.src, filter: filter{q: s.q, now: s.q.Now}, limit: s.q.Limit, dropped: map[string]int{}}
+	for i, h := range hits {
+		r.heap = append(r.heap, &candidate{part: p, note: i, doc: i, source: h.source, text: ln(1 + float64(h.count))})
+	}
+	r.heap.init()
+	r.run()
+	s.result.Stats.Candidates = len(hits)
+	s.lap(&s.result.Stats.Rank)
+	s.show(r.kept, &scorer{})
+	s.lap(&s.result.Stats.Excerpt)
+	if len(s.result.Hits) == 0 {
+		s.result.Reason = s.whyNone(r.dropped, nil, nil)
+	}
+	return ctx.Err()
+}

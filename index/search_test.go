@@ -1,0 +1,96 @@
+package index
+
+import (
+	"slices"
+	"testing"
+
+	"vademecum/vault"
+)
+
+func TestQuestionsFindTheirAnswers(t *testing.T) {
+	src := newNotes(map[string]string{
+		"en.md":   "Production deploys run through GitHub Actions; never from a laptop",
+		"ko.md":   "우리는 배포를 GitHub Actions로만 한다",
+		"ja.md":   "デプロイは必ず GitHub Actions から行う",
+		"zh.md":   "我们只通过 GitHub Actions 部署",
+		"disk.md": "磁盘C盘空间不足，API配置见wiki",
+		"tok.md":  "東京都の天気",
+		"kyo.md":  "京都の寺と庭を歩く",
+		"jdb.md":  "データベース接続",
+		"kdb.md":  "데이터베이스 연결 오류",
+		"run.md":  "重跑gen-itgc后失败",
+		"sup.md":  "𠮟責した",
+		"go.md":   "see a/b.go:42 for the v1.0.21 parser in parseHTTPHeader",
+		"cpp.md":  "C++ builds need clang",
+		"c.md":    "C builds need gcc",
+		"env.md":  "never commit .env files",
+		"todo.md": "TODO: fix foo_bar and foo-bar",
+		"fire.md": "🔥 hot path",
+		"thai.md": "ภาษาไทยไม่มีช่องว่าง",
+		"ru.md":   "Развёртывание через GitHub",
+		"who.md":  "We saw The Who live; how to get tickets: ???",
+	})
+	for _, indexed := range []bool{false, true} {
+		x := open(t)
+		if indexed {
+			update(t, x, src)
+		}
+		for question, want := range map[string]string{
+			"how do we deploy production?": "en.md",
+			"배포는 어떻게 하지?":                  "ko.md",
+			"デプロイの方法は？":                    "ja.md",
+			"怎么部署？":                        "zh.md",
+			"盘":                            "disk.md",
+			"C盘":                           "disk.md",
+			"配置":                           "disk.md",
+			"API配置":                        "disk.md",
+			"docker 配置":                    "disk.md",
+			"京都":                           "kyo.md",
+			"東京都":                          "tok.md",
+			"データ":                          "jdb.md",
+			"ﾃﾞｰﾀ":                         "jdb.md",
+			"데이터":                          "kdb.md",
+			"gen-itgc":                     "run.md",
+			"𠮟":                            "sup.md",
+			"ＡＰＩ":                          "disk.md",
+			"v1.0.21":                      "go.md",
+			"1.0.21":                       "go.md",
+			"a/b.go:42":                    "go.md",
+			"http header":                  "go.md",
+			"C++":                          "cpp.md",
+			".env":                         "env.md",
+			"TODO: fix":                    "todo.md",
+			"foo_bar":                      "todo.md",
+			"fooBar":                       "todo.md",
+			"\"unbalanced parser":          "go.md",
+			"+clang -x":                    "cpp.md",
+			"🔥":                            "fire.md",
+			"ภาษา":                         "thai.md",
+			"развёртывание":                "ru.md",
+			"the who":                      "who.md",
+			"how to":                       "who.md",
+			"???":                          "who.md",
+			"en.md":                        "en.md",
+			"kdb":                          "kdb.md",
+		} {
+			if got := paths(t, x, src, question); len(got) == 0 || got[0] != want {
+				t.Errorf("indexed %v: %q finds %v, want %s first", indexed, question, got, want)
+			}
+		}
+	}
+}
+
+func TestOddQueriesAreNoErrors(t *testing.T) {
+	src := texts("a note about deploys", "another")
+	x := open(t)
+	update(t, x, src)
+	for _, q := range []string{
+		"", " ", "~", "*", "^", "(", `\`, "--help", "title:", "+x -y", "AND", "a AND (b OR", "\x00", "\xff\xfe", "deploys\x00",
+		"日", "\u200b", "e\u0301", "\U0010ffff",
+	} {
+		ask(t, x, src, vault.Query{Text: q})
+	}
+	if got := paths(t, x, src, "deploys\xff"); !slices.Equal(got, []string{"a.md"}) {
+		t.Errorf("got %v", got)
+	}
+}
