@@ -162,7 +162,10 @@ func commit(t testing.TB, g *repo.GitDir, files map[string]string) plumbing.Hash
 	for path, content := range files {
 		if content == "" {
 			ok(t, g.WorkTree().Remove(path))
-		} else {
+		}
+	}
+	for path, content := range files {
+		if content != "" {
 			ok(t, g.WorkTree().WriteFile(path, []byte(content)))
 		}
 	}

@@ -152,6 +152,9 @@ func (x *indexFile) next(at int) (indexEntry, int, error) {
 		n = i
 	}
 	end := at + (name-at+n+8)&^7 // 1 to 8 NULs
+	if n == 0 && bytes.Contains(b, []byte("link")) {
+		return indexEntry{}, 0, errSplitIndex // has entries without a name
+	}
 	if n == 0 || end > len(b) || b[name+n] != 0 {
 		return indexEntry{}, 0, ErrIndexCorrupt
 	}

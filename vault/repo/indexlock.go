@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // IndexLock is git's index, held under its lock file: no git command changes it
@@ -136,7 +137,7 @@ func (g *GitDir) StagedPaths(ctx context.Context, tree plumbing.Hash) ([]string,
 			staged = append(staged, e.name)
 			e, err, more = next()
 		}
-		if !more || e.name != file.Path || e.hash() != file.Hash || e.mode() != uint32(file.Mode) || e.stage() != 0 {
+		if !more || e.name != file.Path || e.hash() != file.Hash || e.mode() != indexMode(file.Mode) || e.stage() != 0 {
 			staged = append(staged, file.Path)
 		}
 		for more && err == nil && e.name == file.Path {
@@ -148,4 +149,12 @@ func (g *GitDir) StagedPaths(ctx context.Context, tree plumbing.Hash) ([]string,
 		e, err, more = next()
 	}
 	return slices.Compact(staged), err
+}
+
+// indexMode is the mode that the index has for that of a tree entry.
+func indexMode(m filemode.FileMode) uint32 {
+	if m == filemode.Deprecated {
+		return modeRegular
+	}
+	return uint32(m)
 }

@@ -59,7 +59,7 @@ func (g *GitDir) indexFromHead() (*indexFile, error) {
 	copy(b, "DIRC\x00\x00\x00\x02")
 	binary.BigEndian.PutUint32(b[8:], uint32(len(files)))
 	for _, f := range files {
-		b = appendIndexEntry(b, f.Path, f.Hash, uint32(f.Mode), fileStat{})
+		b = appendIndexEntry(b, f.Path, f.Hash, indexMode(f.Mode), fileStat{})
 	}
 	return &indexFile{body: b, names: string(b), version: 2, count: len(files)}, nil
 }

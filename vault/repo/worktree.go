@@ -67,7 +67,7 @@ func (w *WorkTree) checkParents(p string) error {
 			return fmt.Errorf("%s: %w", p[:i], ErrSymlink)
 		}
 		if !st.IsDir() {
-			return fmt.Errorf("%s: %w", p[:i], syscall.ENOTDIR)
+			return fmt.Errorf("%s: %s is a file: %w", p, p[:i], fs.ErrNotExist)
 		}
 	}
 	return nil
