@@ -1,14 +1,21 @@
 package vault
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// errNotInPlace: an edit would change more than its own key.
-var errNotInPlace = errors.New("cannot be changed in place without touching other keys; open the file in an editor (vade edit)")
+// editError: a sound header that cannot be changed as asked. It is ErrBroken to
+// callers, who have the same way out: a person with an editor.
+type editError struct{ key, why string }
+
+func (e *editError) Error() string {
+	return fmt.Sprintf("%s not changed: %s; change it in an editor (vade edit)", e.key, e.why)
+}
+
+// Unwrap returns ErrBroken.
+func (e *editError) Unwrap() error { return ErrBroken }
 
 // Set gives key a value: a string, []string, bool, int, time.Time, Origin,
 // Scope or map[string]string. An entry that says so already is not touched;
@@ -79,23 +86,22 @@ func (d *Document) Delete(key string) error {
 func (d *Document) editable(key string) error {
 	switch {
 	case d.err != nil:
-		return fmt.Errorf("%s not changed: %w; mend the header in an editor (vade edit) first", key, d.err)
+		return fmt.Errorf("%s not changed: %w; mend the header in an editor (vade edit)", key, d.err)
 	case d.head.inline:
-		err := &BrokenError{Line: 2, Reason: "all keys on one line in {…}; give each its own line"}
-		return fmt.Errorf("%s not changed: %w", key, err)
+		return &editError{key, "all keys stand on one line in {…}; give each its own line"}
 	}
 	return nil
 }
 
 // change tries the texts that could replace e's lines, the gentlest first.
 func (d *Document) change(e *entry, holds func(*node) bool, edits ...string) error {
-	err := errNotInPlace
+	var err error = &editError{e.key, "its key is written in a way that only an editor can change"}
 	for _, text := range edits {
 		if err = d.splice(e.key, e.start, e.end, text, holds); err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: %w", e.key, err)
+	return err
 }
 
 // splice replaces text[start:end] of the header, provided that the YAML
@@ -107,14 +113,14 @@ func (d *Document) splice(key string, start, end int, lines string, holds func(*
 	if next.broken != nil {
 		moved, ok := moveAnchors(old.text[start:end], lines, old.text[end:])
 		if !ok {
-			return fmt.Errorf("%s: %w (%s)", key, errNotInPlace, next.broken.Reason)
+			return &editError{key, "the header would break (" + next.broken.Reason + ")"}
 		}
 		text = old.text[:start] + lines + moved
 		next = parseYAML(text)
 	}
 	anchored := strings.Contains(old.text[start:end], "&")
 	if next.broken != nil || !holds(next.ownValue(key)) || !sameOthers(old, &next, key, anchored) {
-		return fmt.Errorf("%s: %w", key, errNotInPlace)
+		return &editError{key, "other keys would change with it"}
 	}
 	if d.opener == "" {
 		d.opener, d.closer = "---"+d.eol(), "---"+d.eol()
@@ -159,25 +165,42 @@ func moveAnchors(was, now, rest string) (string, bool) {
 		return "", false
 	}
 	found := false
-	for _, n := range anchors(&e.val, nil) {
+	for _, n := range withProperties(&e.val, nil) {
 		source := was[n.prop:n.end]
-		if at := aliasAt(rest, n.anchor); at >= 0 && !strings.Contains(now, "&"+n.anchor) && !strings.Contains(source, "\n") {
-			rest = rest[:at] + source + rest[at+1+len(n.anchor):]
+		name := anchorName(source)
+		at := aliasAt(rest, name)
+		if name != "" && at >= 0 && !strings.Contains(now, "&"+name) && !strings.Contains(source, "\n") {
+			rest = rest[:at] + source + rest[at+1+len(name):]
 			found = true
 		}
 	}
 	return rest, found
 }
 
-// anchors appends the nodes in n that carry an anchor.
-func anchors(n *node, out []*node) []*node {
-	if n.anchor != "" {
+// withProperties appends the nodes in n that carry an anchor or a tag.
+func withProperties(n *node, out []*node) []*node {
+	if n.prop < n.start {
 		out = append(out, n)
 	}
 	for i := range n.items {
-		out = anchors(&n.items[i], out)
+		out = withProperties(&n.items[i], out)
 	}
 	return out
+}
+
+// anchorName returns the name of the anchor that source starts with; "" when
+// it starts with none.
+func anchorName(source string) string {
+	for word := range strings.FieldsSeq(source) {
+		switch word[0] {
+		case '&':
+			return word[1:]
+		case '!':
+			continue
+		}
+		break
+	}
+	return ""
 }
 
 // aliasAt returns where "*name" stands in s; -1 when it does not.
@@ -193,6 +216,13 @@ func aliasAt(s, name string) int {
 			return i
 		}
 	}
+}
+
+// onlyComments reports whether s is blank lines and comments.
+func onlyComments(s string) bool {
+	sc := scanner{s: s}
+	sc.skipComments()
+	return sc.i >= len(s)
 }
 
 // skipComments moves behind blank and comment lines.
@@ -211,7 +241,7 @@ func (d *Document) scalarEdits(e *entry, want setting) []string {
 	text := d.head.text[e.start:e.end]
 	sc := scanner{s: text, loose: true}
 	var edits []string
-	if got, ok := sc.entry(sc.skipSpaces()); ok && strings.TrimSpace(sc.s[sc.i:]) == "" && !got.val.block {
+	if got, ok := sc.entry(sc.skipSpaces()); ok && onlyComments(text[sc.i:]) && !got.val.block {
 		n := &got.val
 		val := want.render(styleOf(text[n.start:n.end]), false)
 		if n.start == n.end {

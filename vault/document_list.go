@@ -8,6 +8,9 @@ import (
 // AddToList appends those items that key's list does not have yet. The list
 // keeps its style: [a, b], one item a line, or "a, b".
 func (d *Document) AddToList(key string, items ...string) error {
+	if err := d.editable(key); err != nil {
+		return err
+	}
 	have := d.Strings(key)
 	want := slices.Clone(have)
 	for _, item := range trimmed(slices.Clone(items)) {
@@ -23,6 +26,9 @@ func (d *Document) AddToList(key string, items ...string) error {
 
 // RemoveFromList removes items from key's list; an empty list stays.
 func (d *Document) RemoveFromList(key string, items ...string) error {
+	if err := d.editable(key); err != nil {
+		return err
+	}
 	drop := trimmed(slices.Clone(items))
 	have := d.Strings(key)
 	want := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(drop, s) })
@@ -34,27 +40,17 @@ func (d *Document) RemoveFromList(key string, items ...string) error {
 
 func (d *Document) setList(key string, want []string) error {
 	if n := d.head.get(key); n != nil && n.kind == mapNode {
-		return &listError{key: key}
+		return &editError{key, "is a mapping, not a list"}
 	}
 	return d.Set(key, want)
 }
-
-// listError: the value of a key is a mapping where a list was wanted.
-type listError struct{ key string }
-
-func (e *listError) Error() string {
-	return e.key + " is a mapping, not a list; change it in an editor (vade edit)"
-}
-
-// Unwrap returns ErrBroken: the header is not what the caller took it for.
-func (e *listError) Unwrap() error { return ErrBroken }
 
 // listEdits returns texts for e's lines that hold want, the gentlest first.
 func (d *Document) listEdits(e *entry, want []string) []string {
 	text := d.head.text[e.start:e.end]
 	sc := scanner{s: text, loose: true}
 	got, ok := sc.entry(sc.skipSpaces())
-	ok = ok && strings.TrimSpace(text[sc.i:]) == ""
+	ok = ok && onlyComments(text[sc.i:])
 	rendered := flowList(want)
 	var edits []string
 	l := listEdit{text: text, list: &got.val, eol: d.eol()}

@@ -1,5 +1,7 @@
 package vault
 
+import "strings"
+
 // flow reads [a, b] or {a: b}; open is its first byte.
 func (sc *scanner) flow(open byte) (node, bool) {
 	if sc.depth++; sc.depth > maxDepth {
@@ -12,6 +14,7 @@ func (sc *scanner) flow(open byte) (node, bool) {
 		n.kind, closing = mapNode, '}'
 	}
 	sc.i++
+	n.items = make([]node, 0, sc.itemsAhead(n.kind))
 	for {
 		sc.skipBlank()
 		if sc.eat(closing) {
@@ -31,6 +34,21 @@ func (sc *scanner) flow(open byte) (node, bool) {
 	}
 }
 
+// itemsAhead guesses from the commas on the line how many nodes a list or
+// mapping will hold.
+func (sc *scanner) itemsAhead(kind nodeKind) int {
+	rest := sc.s[sc.i:lineEnd(sc.s, sc.i)]
+	n := min(1+strings.Count(rest, ","), 16)
+	if kind == mapNode {
+		n *= 2
+	}
+	return n
+}
+
+func keyNode(key string, at int) node {
+	return node{text: key, prop: at, start: at, end: at + len(key)}
+}
+
 // flowItem reads an item of a list, or a key and value of a mapping, into n.
 func (sc *scanner) flowItem(n *node) bool {
 	if n.kind == mapNode {
@@ -39,14 +57,11 @@ func (sc *scanner) flowItem(n *node) bool {
 		if !ok || sc.skipSpaces() == 0 || n.field(key) != nil || len(n.items) > maxEntries {
 			return false
 		}
-		n.items = append(n.items, node{text: key, start: start, end: start + len(key)})
+		n.items = append(n.items, keyNode(key, start))
 	}
 	item, ok := sc.value(true)
 	if !ok {
 		return false
-	}
-	if n.items == nil {
-		n.items = make([]node, 0, 4)
 	}
 	n.items = append(n.items, item)
 	return true
@@ -78,7 +93,7 @@ func (sc *scanner) blockList(indent int) (node, bool) {
 		at, offset, ok := sc.peekContent()
 		if !ok || at < indent || at == indent && !sc.dashAt(offset) {
 			sc.i = end
-			n.start, n.end = n.items[0].prop, end
+			n.prop, n.start, n.end = n.items[0].prop, n.items[0].prop, end
 			return n, true
 		}
 		if at > indent || !sc.dashAt(offset) {
@@ -106,7 +121,7 @@ func (sc *scanner) blockMap(indent int) (node, bool) {
 		at, offset, ok := sc.peekContent()
 		if !ok || at < indent {
 			sc.i = end
-			n.start, n.end = n.items[0].start, end
+			n.prop, n.start, n.end = n.items[0].start, n.items[0].start, end
 			return n, true
 		}
 		if at > indent {
@@ -121,7 +136,7 @@ func (sc *scanner) blockMap(indent int) (node, bool) {
 		if !ok || !sc.endLine() {
 			return node{}, false
 		}
-		n.items = append(n.items, node{text: key, start: offset, end: offset + len(key)}, val)
+		n.items = append(n.items, keyNode(key, offset), val)
 		end = sc.i
 	}
 }

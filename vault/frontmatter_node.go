@@ -11,15 +11,14 @@ import (
 type node struct {
 	kind  nodeKind
 	plain bool   // a scalar without quotes, which may be null, a bool or a number
+	alias bool   // *name, not followed yet; text is the name
+	block bool   // a list or mapping with one item a line
 	text  string // of a scalar, decoded
 	items []node // of a list; of a mapping: key, value, key, value, …
 
 	// From the line scanner only: offsets into the text that it scanned.
-	start, end int    // the value itself
-	prop       int    // where its anchor or tag starts; start when there is none
-	anchor     string // name of its anchor
-	alias      bool   // *name; text is the name
-	block      bool   // a list or mapping with one item a line
+	prop       int // where its anchor or tag starts; start when there is none
+	start, end int // the value itself
 }
 
 type nodeKind uint8

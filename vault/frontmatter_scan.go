@@ -176,7 +176,8 @@ func keyByte(c byte) bool {
 
 // value reads a value that starts on this line and, in strict mode, ends on it.
 func (sc *scanner) value(inFlow bool) (node, bool) {
-	prop, anchor, ok := sc.properties()
+	prop := sc.i
+	ok := sc.properties()
 	if !ok || sc.i >= len(sc.s) {
 		return node{}, false
 	}
@@ -191,27 +192,20 @@ func (sc *scanner) value(inFlow bool) (node, bool) {
 	default:
 		n, ok = sc.plain(inFlow)
 	}
-	if n.prop = n.start; anchor != "" || prop < n.start {
-		n.prop, n.anchor = prop, anchor
-	}
+	n.prop = prop
 	return n, ok
 }
 
 // properties skips &anchor and !tag, which only loose mode takes.
-func (sc *scanner) properties() (start int, anchor string, ok bool) {
-	start = sc.i
+func (sc *scanner) properties() bool {
 	for sc.i < len(sc.s) && (sc.s[sc.i] == '&' || sc.s[sc.i] == '!') {
 		word := sc.s[sc.i:]
-		word = word[:strings.IndexAny(word+" ", " \t\r\n,]}")]
-		sc.i += len(word)
+		sc.i += strings.IndexAny(word+" ", " \t\r\n,]}")
 		if !sc.loose || sc.skipSpaces() == 0 {
-			return start, "", false
-		}
-		if word[0] == '&' {
-			anchor = word[1:]
+			return false
 		}
 	}
-	return start, anchor, true
+	return true
 }
 
 func (sc *scanner) aliasName() (node, bool) {

@@ -1,7 +1,9 @@
 package vault
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,15 +42,31 @@ func parseYAML(text string) header {
 	return h
 }
 
-// unmarshal turns a panic of the library into an error: a file must never
-// take the program down.
+// unmarshal reads the one document that text must be. A panic of the library
+// becomes an error: a file must never take the program down.
 func unmarshal(text string, doc *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: %v", r)
 		}
 	}()
-	return yaml.Unmarshal([]byte(text), doc)
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	if err := dec.Decode(doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil // nothing, or comments
+		}
+		return err
+	}
+	// A line that is less indented than the keys ends the document for the
+	// library, which then leaves the rest unread.
+	var more yaml.Node
+	switch err := dec.Decode(&more); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("yaml: line %d: indented less than the keys above", more.Line)
 }
 
 // fail returns h as broken at a 0-based line of its text.

@@ -65,3 +65,14 @@ func privateTag(lower string, at int) (start, end int, closing, ok bool) {
 	}
 	return start, at + len("private") + shut, closing, ok
 }
+
+// lowerASCII is strings.ToLower that keeps every offset.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

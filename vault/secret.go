@@ -24,16 +24,83 @@ func FindSecrets(text string) []Secret {
 	return settle(text, found)
 }
 
-// findPlain looks for everything but encoded secrets. The order of the
-// finders is their rank where two claim the same place.
+// findPlain looks for everything but encoded secrets. What it finds first
+// names the kind where two claim the same place.
 func findPlain(text string) []Secret {
-	var found []Secret
-	found = findPrivateKeys(text, found)
-	found = findTokens(text, found)
-	found = findJWTs(text, found)
-	found = findURLPasswords(text, found)
-	found = findAuthHeaders(text, found)
-	return findAssigned(text, found)
+	found := findPrivateKeys(text, nil)
+	var assigned []Secret
+	for word := range words(text) {
+		if word.mayBeToken(text) {
+			found = findTokens(text, word.start, found)
+		}
+		if word.end > 0 {
+			assigned = findAuth(text, word, assigned)
+			assigned = findAssigned(text, word, assigned)
+		}
+	}
+	found = append(found, assigned...)
+	return findURLPasswords(text, found)
+}
+
+// word is a run of letters, digits, "-" and "_", without the dashes before it.
+// end is 0 for a place inside of one at which a token may start.
+type word struct{ start, end int }
+
+// mayBeToken reports whether w is as long as what a token has on its first
+// line: most words are not, and looking for all prefixes is the dear part.
+func (w word) mayBeToken(text string) bool {
+	if w.end == 0 || w.end-w.start >= 8 {
+		return true
+	}
+	switch text[w.start:w.end] {
+	case "SG", "ya29", "https":
+		return true
+	}
+	return false
+}
+
+// words yields the words of text, and the places in them behind an underscore,
+// a backslash or percent escape, or a terminal colour.
+func words(text string) func(yield func(word) bool) {
+	return func(yield func(word) bool) {
+		for i := 0; i < len(text); i++ {
+			if !alnumWord(text[i]) {
+				continue
+			}
+			w := word{start: i}
+			for i < len(text) && alnumDash(text[i]) {
+				i++
+			}
+			w.end = i
+			if !yield(w) {
+				return
+			}
+			if !startsInside(text, w, yield) {
+				return
+			}
+		}
+	}
+}
+
+// startsInside yields the places inside w.
+func startsInside(text string, w word, yield func(word) bool) bool {
+	escape := 0 // bytes of w that belong to one
+	if w.start > 0 {
+		switch before := text[w.start-1]; {
+		case before == '\\' && strings.IndexByte("nrt", text[w.start]) >= 0:
+			escape = 1
+		case before == '%' && w.end-w.start > 2 && isHex(text[w.start]) && isHex(text[w.start+1]):
+			escape = 2
+		case before == '[' || before == ';': // ESC [ 1 ; 31 m
+			escape = spanOf(text[w.start:w.end], func(c byte) bool { return '0' <= c && c <= '9' }) + 1
+		}
+	}
+	for at := w.start + 1; at < w.end; at++ {
+		if (text[at-1] == '_' || at == w.start+escape) && !yield(word{start: at}) {
+			return false
+		}
+	}
+	return true
 }
 
 // settle sorts found, joins what overlaps under the kind that was found first,

@@ -13,22 +13,27 @@ var secretNames = [...]string{
 	"auth_key", "encryption_key", "credential", "credentials",
 }
 
-// findAssigned appends the values that are assigned to secret names:
-// password=…, "token": "…", --api-key …, <secret>…
-func findAssigned(text string, found []Secret) []Secret {
-	lower := lowerASCII(text)
-	for _, name := range secretNames {
-		for at := range occurrences(lower, name) {
-			end := at + len(name)
-			if end < len(text) && alnumWord(text[end]) {
-				continue // tokens, password_file
-			}
-			if start, stop, ok := assignedValue(text, at, end); ok {
-				found = append(found, Secret{Kind: assignedKind(name), Start: start, End: stop})
-			}
-		}
+// findAssigned appends the value that is assigned to the word, if it ends in a
+// secret name: password=…, "db_token": "…", --api-key …, <secret>…
+func findAssigned(text string, w word, found []Secret) []Secret {
+	name := secretName(text[w.start:w.end])
+	if name == "" {
+		return found
+	}
+	if start, stop, ok := assignedValue(text, w); ok {
+		found = append(found, Secret{Kind: assignedKind(name), Start: start, End: stop})
 	}
 	return found
+}
+
+// secretName returns the secret name in which s ends; "" when it does not.
+func secretName(s string) string {
+	for _, name := range secretNames {
+		if len(s) >= len(name) && s[len(s)-1]|0x20 == name[len(name)-1] && strings.EqualFold(s[len(s)-len(name):], name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func assignedKind(name string) string {
@@ -41,25 +46,11 @@ func assignedKind(name string) string {
 	return "secret"
 }
 
-// lowerASCII is strings.ToLower that keeps every offset.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
-
-// assignedValue returns the value that follows the name text[at:end].
-func assignedValue(text string, at, end int) (start, stop int, ok bool) {
-	i, sep := skipSeparator(text, end)
-	if sep == "" {
-		name := text[lineStartBack(text, at):at]
-		if !strings.HasPrefix(strings.TrimLeft(name, `"'`+"`"), "--") || i == end {
-			return 0, 0, false
-		}
+// assignedValue returns the value that follows the word.
+func assignedValue(text string, w word) (start, stop int, ok bool) {
+	i, sep := skipSeparator(text, w.end)
+	if sep == "" && (i == w.end || !strings.HasSuffix(text[:w.start], "--")) {
+		return 0, 0, false // only a flag has its value behind a space
 	}
 	quoteAt := i
 	for i < len(text) && strings.IndexByte("\\\"'`", text[i]) >= 0 {
@@ -68,16 +59,8 @@ func assignedValue(text string, at, end int) (start, stop int, ok bool) {
 	quoted := i > quoteAt
 	stop = valueEnd(text, i, quoted)
 	val := text[i:stop]
-	tight := quoted || sep == "=" && quoteAt == strings.IndexByte(text[end:], '=')+end+1
+	tight := quoted || sep == "=" && quoteAt == strings.IndexByte(text[w.end:], '=')+w.end+1
 	return i, stop, looksSecret(val, tight)
-}
-
-// lineStartBack returns where the word that ends at at starts.
-func lineStartBack(text string, at int) int {
-	for at > 0 && (alnumDash(text[at-1]) || text[at-1] == '.') {
-		at--
-	}
-	return at
 }
 
 // skipSeparator moves behind the quote that closes a name and the = : := => or
@@ -101,7 +84,7 @@ func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 // valueEnd returns where the value that starts at i ends.
 func valueEnd(text string, i int, quoted bool) int {
-	const most = 512
+	const most = 256
 	closing := byte(0)
 	if quoted {
 		closing = text[i-1]
@@ -228,26 +211,30 @@ func isPlaceholderPassword(s string) bool {
 	return false
 }
 
-// findAuthHeaders appends the credentials of "Authorization: Bearer …" and
-// "Basic …", and of a long "Bearer …" anywhere.
-func findAuthHeaders(text string, found []Secret) []Secret {
-	lower := lowerASCII(text)
+// findAuth appends the credentials behind "Authorization: Bearer" and "Basic",
+// and long ones behind "Bearer" anywhere, when the word names such a scheme.
+func findAuth(text string, w word, found []Secret) []Secret {
+	scheme := authScheme(text[w.start:w.end])
+	gap := spanOf(text[w.end:], blank)
+	if scheme == "" || gap == 0 {
+		return found
+	}
+	start := w.end + gap
+	n := spanOf(text[start:], func(c byte) bool { return base64Byte(c) || strings.IndexByte("-._~=", c) >= 0 })
+	val := text[start : start+n]
+	header := strings.Contains(strings.ToLower(text[max(0, w.start-32):w.start]), "authorization")
+	long := scheme == "bearer" && n >= 20 && hasLetterAndDigit(val)
+	if n < 8 || !header && !long || isPlaceholder(val) || digits(val) == 0 && caseFlips(val) <= 2 {
+		return found
+	}
+	return append(found, Secret{Kind: scheme + "-credentials", Start: start, End: start + n})
+}
+
+func authScheme(s string) string {
 	for _, scheme := range [...]string{"bearer", "basic", "token", "apikey"} {
-		for at := range occurrences(lower, scheme) {
-			i := at + len(scheme)
-			gap := spanOf(text[i:], blank)
-			if gap == 0 || at > 0 && alnumDash(text[at-1]) {
-				continue
-			}
-			start := i + gap
-			n := spanOf(text[start:], func(c byte) bool { return base64Byte(c) || strings.IndexByte("-._~=", c) >= 0 })
-			val := text[start : start+n]
-			header := strings.Contains(lower[max(0, at-32):at], "authorization")
-			long := scheme == "bearer" && n >= 20 && hasLetterAndDigit(val)
-			if n >= 8 && (header || long) && !isPlaceholder(val) && (digits(val) > 0 || caseFlips(val) > 2) {
-				found = append(found, Secret{Kind: scheme + "-credentials", Start: start, End: start + n})
-			}
+		if strings.EqualFold(s, scheme) {
+			return scheme
 		}
 	}
-	return found
+	return ""
 }

@@ -51,29 +51,35 @@ var tokenShapes = [...]tokenShape{
 	{kind: "twilio-key", prefixes: []string{"SK"}, chars: lowerHex, min: 32, max: 32, mixed: true},
 }
 
-// findTokens appends the tokens of known services.
-func findTokens(text string, found []Secret) []Secret {
-	for i := range tokenShapes {
-		shape := &tokenShapes[i]
+// findTokens appends the tokens of known services that start at i.
+func findTokens(text string, i int, found []Secret) []Secret {
+	for k := range tokenShapes {
+		shape := &tokenShapes[k]
 		for _, prefix := range shape.prefixes {
-			for at := range occurrences(text, prefix) {
-				end, ok := shape.match(text, at, len(prefix))
-				if !ok {
-					continue
-				}
-				found = append(found, Secret{Kind: shape.kind, Start: at, End: end})
+			if text[i] != prefix[0] || !strings.HasPrefix(text[i:], prefix) {
+				continue
+			}
+			if end, ok := shape.match(text, i, len(prefix)); ok {
+				found = append(found, Secret{Kind: shape.kind, Start: i, End: end})
 				if shape.kind == "aws-key" {
 					found = findAWSSecret(text, end, found)
 				}
+				return found
 			}
 		}
 	}
-	return findSendGrid(text, found)
+	switch {
+	case strings.HasPrefix(text[i:], "eyJ"):
+		return findJWT(text, i, found)
+	case strings.HasPrefix(text[i:], "SG."):
+		return findSendGrid(text, i, found)
+	}
+	return found
 }
 
 // match returns where the token that starts at start ends.
 func (s *tokenShape) match(text string, start, prefix int) (int, bool) {
-	if !tokenStart(text, start, s.chars) {
+	if insideToken(text, start, s.chars) {
 		return 0, false
 	}
 	short := func(run string) bool { return len(run) < s.min }
@@ -100,21 +106,11 @@ func occurrences(text, sub string) func(yield func(int) bool) {
 	}
 }
 
-// tokenStart reports whether a token of the set may start at i: not inside a
-// word or another token, which also keeps the search linear. A backslash
-// escape, a percent escape and a terminal colour end a word.
-func tokenStart(text string, i int, set charset) bool {
-	if i == 0 || !alnumDash(text[i-1]) && !set(text[i-1]) || text[i-1] == '_' && !set('_') {
-		return true
-	}
-	before := text[max(0, i-8):i]
-	switch n := len(before); {
-	case n >= 2 && before[n-2] == '\\' && strings.IndexByte("nrt", before[n-1]) >= 0:
-		return true
-	case n >= 3 && before[n-3] == '%' && isHex(before[n-2]) && isHex(before[n-1]):
-		return true
-	}
-	return before[len(before)-1] == 'm' && strings.Contains(before, "\x1b[")
+// insideToken reports whether i is behind an underscore that is of the set:
+// then the token has been looked at from its start, and looking again from
+// every underscore would take quadratic time.
+func insideToken(text string, i int, set charset) bool {
+	return i > 0 && text[i-1] == '_' && set('_')
 }
 
 func isHex(c byte) bool { return lowerHex(c | 0x20) }
@@ -207,19 +203,18 @@ func charClasses(s string) (upper, lower, digit bool) {
 	return upper, lower, digit
 }
 
-// findSendGrid appends keys of the form SG.<22>.<43>.
-func findSendGrid(text string, found []Secret) []Secret {
-	for at := range occurrences(text, "SG.") {
-		id := spanOf(text[at+3:], alnumDash)
-		if !tokenStart(text, at, alnumDash) || id < 16 || id > 32 || !strings.HasPrefix(text[at+3+id:], ".") {
-			continue
-		}
-		start := at + 3 + id + 1
-		if key := spanOf(text[start:], alnumDash); key >= 32 && !isSample(text[at+3:start+key]) {
-			found = append(found, Secret{Kind: "sendgrid-key", Start: at, End: start + key})
-		}
+// findSendGrid appends the key SG.<22>.<43> that starts at i.
+func findSendGrid(text string, i int, found []Secret) []Secret {
+	i += len("SG.")
+	id := spanOf(text[i:], alnumDash)
+	if id < 16 || id > 32 || !strings.HasPrefix(text[i+id:], ".") {
+		return found
 	}
-	return found
+	key := spanOf(text[i+id+1:], alnumDash)
+	if key < 32 || isSample(text[i:i+id+1+key]) {
+		return found
+	}
+	return append(found, Secret{Kind: "sendgrid-key", Start: i - len("SG."), End: i + id + 1 + key})
 }
 
 // spanOf returns how many bytes s starts with are of the set.
@@ -231,27 +226,23 @@ func spanOf(s string, set charset) int {
 	return n
 }
 
-// findJWTs appends JSON web tokens: three or more parts, the first of which
-// decodes to an object that names an algorithm.
-func findJWTs(text string, found []Secret) []Secret {
+// findJWT appends the JSON web token that starts at i: three or more parts, the
+// first of which decodes to an object that names an algorithm.
+func findJWT(text string, i int, found []Secret) []Secret {
 	set := func(c byte) bool { return alnumDash(c) || c == '.' }
 	short := func(run string) bool { return strings.Count(run, ".") < 2 || strings.HasSuffix(run, ".") }
-	for at := range occurrences(text, "eyJ") {
-		if !tokenStart(text, at, set) {
-			continue
-		}
-		end, run := joinedRun(text, at, set, short, 0)
-		run = strings.TrimRight(run, ".")
-		parts := strings.Split(run, ".")
-		if len(parts) < 3 || !isJOSEHeader(parts[0]) {
-			continue
-		}
-		for text[end-1] == '.' {
-			end--
-		}
-		found = append(found, Secret{Kind: "jwt", Start: at, End: end})
+	if insideToken(text, i, set) || i > 0 && text[i-1] == '.' {
+		return found // or in the payload
 	}
-	return found
+	end, run := joinedRun(text, i, set, short, 0)
+	parts := strings.Split(strings.TrimRight(run, "."), ".")
+	if len(parts) < 3 || !isJOSEHeader(parts[0]) {
+		return found
+	}
+	for text[end-1] == '.' {
+		end--
+	}
+	return append(found, Secret{Kind: "jwt", Start: i, End: end})
 }
 
 func isJOSEHeader(part string) bool {
