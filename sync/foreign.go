@@ -3,7 +3,6 @@ package sync
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -193,47 +192,4 @@ func namedByTombstone(git repo.Store, tree, blob plumbing.Hash) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// changeTimes returns when a path was last changed between base and tip; the
-// zero time when it was not. History is walked when first asked.
-func changeTimes(git repo.Store, base, tip plumbing.Hash) func(path string) time.Time {
-	var times map[string]time.Time
-	return func(path string) time.Time {
-		if times == nil {
-			times = readChangeTimes(git, base, tip)
-		}
-		return times[path]
-	}
-}
-
-// readChangeTimes skips what it cannot read: the times only break ties.
-func readChangeTimes(git repo.Store, base, tip plumbing.Hash) map[string]time.Time {
-	times := map[string]time.Time{}
-	var froms []plumbing.Hash
-	if !base.IsZero() {
-		froms = append(froms, base)
-	}
-	commits, err := repo.Between(git, froms, []plumbing.Hash{tip})
-	if err != nil {
-		return times
-	}
-	for _, c := range commits {
-		if len(c.Parents) > 1 {
-			continue
-		}
-		var parent plumbing.Hash
-		if len(c.Parents) == 1 {
-			parent = c.Parents[0]
-		}
-		for ch, err := range repo.DiffCommits(git, parent, c.Hash) {
-			if err != nil {
-				break
-			}
-			if c.Committer.When.After(times[ch.Path]) {
-				times[ch.Path] = c.Committer.When
-			}
-		}
-	}
-	return times
 }

@@ -382,17 +382,37 @@ func (rd *round) merge(ctx context.Context, ours, theirs plumbing.Hash) (plumbin
 	git := rd.v.Git()
 	result, err := merge.Trees(git, sides.base, sides.ours, sides.theirs, merge.Options{
 		DigestKey: rd.v.Config().DigestKey,
-		ChangedA:  changeTimes(git, sides.baseCommit, ours),
-		ChangedB:  changeTimes(git, sides.baseCommit, theirs),
+		ChangedA:  merge.ChangeTimes(git, sides.baseCommit, ours),
+		ChangedB:  merge.ChangeTimes(git, sides.baseCommit, theirs),
 	})
 	if err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("merge %.10s with %.10s: %w", ours, theirs, err)
 	}
-	rd.report.Merged = true
-	for _, c := range result.Conflicts {
-		rd.report.Conflicts = append(rd.report.Conflicts, c.Parked)
-	}
-	rd.report.Flags = append(rd.report.Flags, result.Flags...)
-	rd.report.Folded = append(rd.report.Folded, result.Folded...)
+	rd.reportMerge(result)
 	return merge.Commit(git, ours, theirs, result)
+}
+
+func (rd *round) reportMerge(m merge.Result) {
+	r := rd.report
+	r.Merged = true
+	r.Conflicts, r.Flags = r.Conflicts[:0], r.Flags[:0] // of the last attempt only
+	for _, c := range m.Conflicts {
+		switch {
+		case c.Parked == "":
+		case c.Kind == merge.KindForgotten:
+			r.Flags = append(r.Flags, c.Parked)
+		default:
+			r.Conflicts = append(r.Conflicts, c.Parked)
+		}
+	}
+	r.Folded = append(r.Folded[:0], m.Folded...)
+	for _, p := range m.Swept {
+		rd.warn("%s was forgotten on one side and stays so", p)
+	}
+	for _, p := range m.Revived {
+		rd.warn("%s is newer than its forgetting and lives", p)
+	}
+	for _, p := range m.Renamed {
+		rd.warn("%s had to take this name: both sides had another file where it was", p)
+	}
 }

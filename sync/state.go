@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"vademecum/sync/transport"
 	"vademecum/vault"
 	"vademecum/vault/repo"
 )
@@ -81,7 +83,8 @@ func Status(v *vault.Vault) (State, error) {
 	return s, err
 }
 
-// remoteOf is the remote that v syncs with: origin, else the first one.
+// remoteOf is the remote that v syncs with: origin, else the first one; false
+// when it has none.
 func remoteOf(v *vault.Vault) (repo.Remote, bool, error) {
 	remotes, err := v.Git().Remotes()
 	if err != nil || len(remotes) == 0 {
@@ -101,4 +104,19 @@ func trackingRef(remote string) string { return "refs/remotes/" + remote + "/mai
 // it never was.
 func tracking(v *vault.Vault, remote string) (plumbing.Hash, error) {
 	return refOrZero(v, trackingRef(remote))
+}
+
+// RemoteTip asks the remote where the vault's branch is; zero when it is empty.
+func RemoteTip(ctx context.Context, v *vault.Vault, o transport.Options) (plumbing.Hash, error) {
+	remote, ok, err := remoteOf(v)
+	if err != nil || !ok {
+		return plumbing.ZeroHash, err
+	}
+	wire, err := transport.Open(remote.URL, o)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	defer wire.Close()
+	refs, head, err := wire.Refs(ctx)
+	return refs[remoteBranch(refs, head)], err
 }

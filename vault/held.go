@@ -250,3 +250,13 @@ func (v *Vault) EditBase(path string) (base plumbing.Hash, ok bool) {
 
 // DropEditBase forgets the note that EditBase reads: the edit was adopted.
 func (v *Vault) DropEditBase(path string) { _ = os.Remove(v.editBasePath(path)) }
+
+// Interrupted reports whether a process was killed in the middle of a write
+// that the next one will finish.
+func (v *Vault) Interrupted() bool {
+	if v.git == nil {
+		return false
+	}
+	_, err := os.Stat(v.markerPath())
+	return err == nil
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -77,8 +78,36 @@ func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
 			s.Changed = append(s.Changed, m.Path)
 		}
 	}
+	if err := s.addUnreadable(); err != nil {
+		return nil, err
+	}
 	s.attachCatalog()
 	return s, nil
+}
+
+// addUnreadable adds the committed versions of memories that cannot be read
+// on disk now: they are not gone, and what main has of them still answers.
+func (s *Snapshot) addUnreadable() error {
+	tree, err := s.v.tree(s.head)
+	if err != nil || len(s.Unreadable) == 0 {
+		return err
+	}
+	for _, u := range s.Unreadable {
+		if !IsMemoryPath(u.Path) {
+			continue
+		}
+		committed, err := repo.Lookup(s.v.git, tree, u.Path)
+		if errors.Is(err, repo.ErrPathNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.entries = append(s.entries, snapshotEntry{path: u.Path, blob: committed.Hash, row: -1})
+	}
+	slices.SortFunc(s.entries, func(a, b snapshotEntry) int { return strings.Compare(a.path, b.path) })
+	s.entries = slices.CompactFunc(s.entries, func(a, b snapshotEntry) bool { return a.path == b.path })
+	return nil
 }
 
 func (v *Vault) buriedFile(path string) bool {
@@ -339,7 +368,7 @@ func (v *Vault) rowsSince(c *catalog, head plumbing.Hash) ([]catalogRow, error) 
 			continue
 		}
 		switch {
-		case IsTombstonePath(ch.Path):
+		case IsTombstone(ch.Path):
 			row, err := v.tombstoneRow(ch.Path, ch.NewHash)
 			if err != nil {
 				return nil, err

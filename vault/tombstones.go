@@ -7,11 +7,6 @@ import (
 	"vademecum/vault/repo"
 )
 
-// IsTombstonePath reports whether path is that of a tombstone.
-func IsTombstonePath(path string) bool {
-	return strings.HasPrefix(path, forgottenDir+"/") && strings.HasSuffix(path, ".yaml")
-}
-
 // Buried reports whether data is an exact old copy of a forgotten memory: its
 // id has a tombstone and its text is the one that was forgotten. Such a copy
 // is no new decision of anybody.
@@ -78,7 +73,7 @@ func Adoptable(path string, isDir bool) bool {
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		return path == metaDir || !strings.HasPrefix(name, ".") && name != "node_modules"
 	}
-	return IsMemoryPath(path) || IsText(path) || IsTombstonePath(path) ||
+	return IsMemoryPath(path) || IsText(path) || IsTombstone(path) ||
 		path == ConfigPath || path == ".gitattributes" || path == ".gitignore"
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ func (o *opened) reindex(ctx context.Context, ifStale, full bool) error {
 		return err
 	}
 	defer x.Close()
-	if ifStale && x.Stale(s) < refreshAt {
+	if ifStale && x.Stale(s).Pending < refreshAt {
 		return nil
 	}
 	if full {
@@ -66,9 +67,15 @@ func (o *opened) reindex(ctx context.Context, ifStale, full bool) error {
 		a.warn("%s cannot be read and keeps what the index knows of it: %v", u.Path, u.Err)
 		a.code = exitPartly
 	}
-	if a.flags.json {
-		return a.printJSON(stats)
+	if stats.Skipped {
+		return &codedError{code: exitLocked, err: errors.New("another process is indexing"), hint: "its work counts for everybody"}
 	}
-	a.note("%s indexed, %d new", count(s.Len(), "memory", "memories"), stats.Indexed)
+	if a.flags.json {
+		return a.printJSON(map[string]any{
+			"memories": s.Len(), "analysed": stats.Analysed, "generations": stats.Generations,
+			"unreadable": append([]string{}, stats.Unreadable...),
+		})
+	}
+	a.note("%s indexed, %d new", count(s.Len(), "memory", "memories"), stats.Analysed)
 	return nil
 }
