@@ -68,6 +68,7 @@ func renderFields(fields []field) string {
 	var b strings.Builder
 	for _, f := range fields {
 		if s, err := newSetting(f.value); err == nil && !s.empty() {
+			s.clean()
 			b.WriteString(f.key + ": " + s.render(plainStyle, false) + "\n")
 		}
 	}
@@ -81,33 +82,25 @@ type field struct {
 
 // fields lists what front matter says of m, in keyOrder.
 func (m *Memory) fields() []field {
-	text := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-	texts := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = text(s)
-		}
-		return out
-	}
 	return []field{
 		{"id", m.ID},
-		{"title", text(m.Title)},
-		{"type", Type(text(string(m.Type)))},
-		{"tier", Tier(text(string(m.Tier)))},
-		{"tags", texts(m.Tags)},
-		{"aliases", texts(m.Aliases)},
+		{"title", m.Title},
+		{"type", m.Type},
+		{"tier", m.Tier},
+		{"tags", m.Tags},
+		{"aliases", m.Aliases},
 		{"created", m.Created},
 		{"updated", m.Updated},
 		{"expires", m.Expires},
 		{"origin", m.Origin},
 		{"scope", m.Scope},
-		{"workspace", text(m.Workspace)},
-		{"supersedes", texts(m.Supersedes)},
-		{"superseded_by", text(m.SupersededBy)},
+		{"workspace", m.Workspace},
+		{"supersedes", m.Supersedes},
+		{"superseded_by", m.SupersededBy},
 		{"merged_ids", m.MergedIDs},
-		{"conflict_of", text(m.ConflictOf)},
-		{"source", text(m.Source)},
-		{"why", text(m.Why)},
-		{"trust", text(m.Trust)},
+		{"conflict_of", m.ConflictOf},
+		{"source", m.Source},
+		{"why", m.Why},
+		{"trust", m.Trust},
 	}
 }

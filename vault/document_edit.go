@@ -25,6 +25,9 @@ func (e *editError) Unwrap() error { return ErrBroken }
 // the front matter is broken.
 func (d *Document) Set(key string, value any) error {
 	want, err := newSetting(value)
+	if err == nil {
+		err = want.check()
+	}
 	if err != nil {
 		return fmt.Errorf("set %s: %w", key, err)
 	}

@@ -66,24 +66,39 @@ func newSetting(value any) (setting, error) {
 	default:
 		return s, fmt.Errorf("front matter cannot hold a %T", value)
 	}
-	return s, s.check()
+	return s, nil
+}
+
+// texts returns every text in s, to read or to change.
+func (s *setting) texts() []*string {
+	var out []*string
+	if s.text != nil {
+		out = append(out, s.text)
+	}
+	for i := range s.list {
+		out = append(out, &s.list[i])
+	}
+	for i := range s.pairs {
+		out = append(out, &s.pairs[i].key, &s.pairs[i].val)
+	}
+	return out
 }
 
 // check refuses text that YAML cannot hold.
 func (s *setting) check() error {
-	texts := slices.Clone(s.list)
-	if s.text != nil {
-		texts = append(texts, *s.text)
-	}
-	for _, p := range s.pairs {
-		texts = append(texts, p.key, p.val)
-	}
-	for _, t := range texts {
-		if !utf8.ValidString(t) {
-			return fmt.Errorf("%s is not valid UTF-8", quoteName(t))
+	for _, t := range s.texts() {
+		if !utf8.ValidString(*t) {
+			return fmt.Errorf("%s is not valid UTF-8", quoteName(*t))
 		}
 	}
 	return nil
+}
+
+// clean puts U+FFFD where YAML cannot hold what is there.
+func (s *setting) clean() {
+	for _, t := range s.texts() {
+		*t = strings.ToValidUTF8(*t, "\ufffd")
+	}
 }
 
 func (o Origin) pairs() []pair {

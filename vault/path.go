@@ -178,22 +178,20 @@ func portableName(c string) string {
 		}
 		return r
 	}, c)
-	c = strings.Trim(strings.TrimLeft(c, ". "), " ")
-	c = strings.TrimRight(c, ". ")
-	c = cutName(c, MaxName-len("-note"))
+	if escapesWhenDecoded(c) {
+		c = strings.ReplaceAll(c, "%", "-")
+	}
+	c = strings.Trim(c, ". ")
 	switch {
 	case c == "":
 		return "note"
 	case reservedName(c):
 		stem, ext, _ := strings.Cut(c, ".")
-		if ext != "" {
-			ext = "." + ext
-		}
-		return strings.TrimRight(stem, " ") + "-note" + ext
+		c = strings.TrimSuffix(strings.TrimRight(stem, " ")+"-note."+ext, ".")
 	case isDotGit(c):
 		return "git-note"
 	}
-	return norm.NFC.String(c)
+	return cutName(norm.NFC.String(c), MaxName)
 }
 
 // cutName cuts the stem of a file name so that the whole has at most limit bytes.

@@ -44,7 +44,7 @@ func parseScpLike(remote string) string {
 
 func hostKey(host, p string) string {
 	host = strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(host), "."), "www.")
-	p = strings.ToLower(cleanRepo("/" + p)[1:])
+	p = cleanRepo("/" + strings.ToLower(p))[1:]
 	switch host { // the same service under another name, for ssh
 	case "ssh.github.com":
 		host = "github.com"
