@@ -86,18 +86,28 @@ func TestMemoryOfFile(t *testing.T) {
 		name, file string
 		want       Memory
 	}{
-		{"types in any case, ids in lower case", "---\nid: 01jdz3m8q4x0w3k2v7n5t9r6bc\ntype: Decision\ntier: STM\n---\nb\n",
-			Memory{ID: "01JDZ3M8Q4X0W3K2V7N5T9R6BC", Title: "b", Type: TypeDecision, Tier: STM, Body: "b\n"}},
+		{
+			"types in any case, ids in lower case", "---\nid: 01jdz3m8q4x0w3k2v7n5t9r6bc\ntype: Decision\ntier: STM\n---\nb\n",
+			Memory{ID: "01JDZ3M8Q4X0W3K2V7N5T9R6BC", Title: "b", Type: TypeDecision, Tier: STM, Body: "b\n"},
+		},
 		{"an id that is none", "---\nid: 202601021200\n---\nb\n", Memory{Title: "b", Tier: LTM, Body: "b\n"}},
-		{"dates", "---\ncreated: 2026-01-02\nupdated: \"2026-01-02 01:30:00 +0130\"\nexpires: 2026-01-02 00:00\n---\nb\n",
-			Memory{Title: "b", Tier: LTM, Created: day, Updated: day, Expires: day, Body: "b\n"}},
-		{"tags of every kind, once", "---\ntags: [1, yes, a, a, ' b ', '', ~, [x]]\naliases: one, two ,\n---\nb\n",
-			Memory{Title: "b", Tier: LTM, Tags: []string{"1", "yes", "a", "b"}, Aliases: []string{"one", "two"}, Body: "b\n"}},
-		{"origin on lines", "---\norigin:\n  user: todd\n  turn: 3\n  other: x\nscope: team\n---\nb\n",
-			Memory{Title: "b", Tier: LTM, Origin: Origin{User: "todd", Turn: 3}, Scope: Scope{Type: "team"}, Body: "b\n"}},
+		{
+			"dates", "---\ncreated: 2026-01-02\nupdated: \"2026-01-02 01:30:00 +0130\"\nexpires: 2026-01-02 00:00\n---\nb\n",
+			Memory{Title: "b", Tier: LTM, Created: day, Updated: day, Expires: day, Body: "b\n"},
+		},
+		{
+			"tags of every kind, once", "---\ntags: [1, yes, a, a, ' b ', '', ~, [x]]\naliases: one, two ,\n---\nb\n",
+			Memory{Title: "b", Tier: LTM, Tags: []string{"1", "yes", "a", "b"}, Aliases: []string{"one", "two"}, Body: "b\n"},
+		},
+		{
+			"origin on lines", "---\norigin:\n  user: todd\n  turn: 3\n  other: x\nscope: team\n---\nb\n",
+			Memory{Title: "b", Tier: LTM, Origin: Origin{User: "todd", Turn: 3}, Scope: Scope{Type: "team"}, Body: "b\n"},
+		},
 		{"title over lines", "---\ntitle: |\n  one\n  two\n---\nb\n", Memory{Title: "one two", Tier: LTM, Body: "b\n"}},
-		{"heading behind code and text", "text\n```sh\n# no heading\n```\n    # nor this\n## The *name* ##\n",
-			Memory{Title: "The *name*", Tier: LTM, Body: "text\n```sh\n# no heading\n```\n    # nor this\n## The *name* ##\n"}},
+		{
+			"heading behind code and text", "text\n```sh\n# no heading\n```\n    # nor this\n## The *name* ##\n",
+			Memory{Title: "The *name*", Tier: LTM, Body: "text\n```sh\n# no heading\n```\n    # nor this\n## The *name* ##\n"},
+		},
 		{"underlined heading", "\nThe name\n===\ntext\n", Memory{Title: "The name", Tier: LTM, Body: "\nThe name\n===\ntext\n"}},
 		{"a rule below text is no heading", "one\ntwo\n---\nthree\n", Memory{Title: "one", Tier: LTM, Body: "one\ntwo\n---\nthree\n"}},
 		{"#tag is no heading", "#tag line\n", Memory{Title: "#tag line", Tier: LTM, Body: "#tag line\n"}},
