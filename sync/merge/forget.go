@@ -155,6 +155,29 @@ func (e *engine) sweep() error {
 	return nil
 }
 
+// editedCopy keeps a copy of a memory that the other side forgot, if somebody
+// wrote something into it: that is an edit against a forget too.
+func (e *engine) editedCopy(o *outcome, id string) (bool, error) {
+	for _, u := range e.units {
+		if !u.base.there() || id == "" || u.a.there() == u.b.there() {
+			continue
+		}
+		if was, _, err := e.ids(u.base); err != nil || was != id {
+			continue
+		}
+		edited, err := e.edited(u.base, o.entry)
+		if err != nil || !edited {
+			return false, err
+		}
+		deleter := e.a
+		if u.a.there() {
+			deleter = e.b
+		}
+		return true, e.editAgainstForget(o, u.base, deleter)
+	}
+	return false, nil
+}
+
 func (e *engine) freshMemories() []*outcome {
 	var fresh []*outcome
 	for _, o := range e.outcomes {
@@ -199,8 +222,13 @@ func (e *engine) sweepOne(o *outcome, g graves) error {
 			forgotten = t.When
 		}
 	}
+	if len(paths) == 0 {
+		return nil
+	}
+	if saved, err := e.editedCopy(o, string(m.ID)); saved || err != nil {
+		return err
+	}
 	switch {
-	case len(paths) == 0:
 	case m.Created.After(forgotten) || m.Updated.After(forgotten):
 		for _, path := range paths {
 			e.dropped[path] = true

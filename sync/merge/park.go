@@ -28,8 +28,8 @@ type Parked struct {
 // that is not one, or whose front matter is broken, becomes the exact body of a
 // new memory. Bytes that are not text stay as they are.
 func Park(loser []byte, p, of string) Parked {
-	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
 	if isBinary(loser) {
+		stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
 		return Parked{Path: parkedPath(stem, loser, path.Ext(p)), Data: loser}
 	}
 	doc := vault.ParseDocument(loser)
@@ -40,11 +40,14 @@ func Park(loser []byte, p, of string) Parked {
 			return Parked{Path: parkedPath(m.Title, loser, ".md"), Data: doc.Bytes()}
 		}
 	}
+	title := doc.String("title") // a broken header may still tell
+	if title == "" {
+		title = "Other version of " + of
+	}
 	wrap := vault.NewDocument(vault.Memory{
-		ID: vault.DerivedID(time.Time{}, loser), Title: "Other version of " + p,
-		Type: vault.TypeNote, ConflictOf: of,
+		ID: vault.DerivedID(time.Time{}, loser), Title: title, Type: vault.TypeNote, ConflictOf: of,
 	})
-	return Parked{Path: parkedPath(stem, loser, ".md"), Data: append(wrap.Bytes(), loser...)}
+	return Parked{Path: parkedPath(title, loser, ".md"), Data: append(wrap.Bytes(), loser...)}
 }
 
 func timeOf(m vault.Memory) time.Time {
@@ -79,7 +82,7 @@ func flag(t vault.Tombstone) Parked {
 	}
 	m := vault.Memory{
 		ID: vault.DerivedID(t.When, raw), Title: "Forgotten elsewhere, edited here: " + string(t.ID),
-		Type: vault.TypeEvent, Created: t.When, Updated: t.When, Origin: t.By, ConflictOf: string(t.ID),
+		Type: vault.TypeForgotten, Created: t.When, Updated: t.When, Origin: t.By, ConflictOf: string(t.ID),
 		Body: "Memory " + string(t.ID) + " was forgotten at " + vault.FormatTime(t.When) + " by " + who +
 			", while it was edited on another host. The edit was kept.\n\n" +
 			"Keep the memory by resolving this conflict, or forget it again.\n",

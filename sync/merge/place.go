@@ -64,7 +64,7 @@ func (e *engine) idOf(o *outcome) (string, error) {
 		return "", nil
 	}
 	doc, err := e.document(o)
-	if err != nil || doc.Broken() != nil {
+	if err != nil {
 		return "", err
 	}
 	return doc.String("id"), nil

@@ -78,9 +78,6 @@ func (r *reader) ids(e entry) (id string, merged []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	doc := f.document()
-	if doc.Broken() != nil {
-		return "", nil, nil
-	}
+	doc := f.document() // a broken header may still tell
 	return doc.String("id"), doc.Strings("merged_ids"), nil
 }
