@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"vademecum/vault"
 	"vademecum/vault/repo"
 )
@@ -142,7 +140,7 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		}
 		e.gone = append(e.gone, m)
 	}
-	return e, ad.dropStaged(&e)
+	return e, ad.dropStaged(ctx, &e)
 }
 
 func (ad *adopter) wanted(path string) bool {
@@ -169,46 +167,19 @@ func (ad *adopter) folderTime(path string) time.Time {
 
 // dropStaged takes out of e what a human has staged, that is where git's
 // index is not main's, and reports it.
-func (ad *adopter) dropStaged(e *edits) error {
-	head, err := ad.v.Head()
-	if err != nil {
+func (ad *adopter) dropStaged(ctx context.Context, e *edits) error {
+	staged, err := ad.v.Staged(ctx)
+	if err != nil || len(staged) == 0 {
 		return err
 	}
-	staged := func(path string, index plumbing.Hash) (bool, error) {
-		committed, err := ad.committed(head, path)
-		if err != nil || committed == index {
-			return false, err
+	for _, p := range staged {
+		if ad.wanted(p) {
+			e.left = append(e.left, Left{Path: p, Reason: "is staged by you"})
 		}
-		e.left = append(e.left, Left{Path: path, Reason: "is staged by you"})
-		return true, nil
 	}
-	var errs error
-	e.changed = slices.DeleteFunc(e.changed, func(f repo.ScanFile) bool {
-		drop, err := staged(f.Path, f.IndexHash)
-		errs = errors.Join(errs, err)
-		return drop
-	})
-	e.gone = slices.DeleteFunc(e.gone, func(m repo.ScanEntry) bool {
-		drop, err := staged(m.Path, m.Hash)
-		errs = errors.Join(errs, err)
-		return drop
-	})
-	return errs
-}
-
-func (ad *adopter) committed(head plumbing.Hash, path string) (plumbing.Hash, error) {
-	if head.IsZero() {
-		return plumbing.ZeroHash, nil
-	}
-	c, err := repo.ReadCommit(ad.v.Git(), head)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	entry, err := repo.Lookup(ad.v.Git(), c.Tree, path)
-	if errors.Is(err, repo.ErrPathNotFound) {
-		return plumbing.ZeroHash, nil
-	}
-	return entry.Hash, err
+	e.changed = slices.DeleteFunc(e.changed, func(f repo.ScanFile) bool { return slices.Contains(staged, f.Path) })
+	e.gone = slices.DeleteFunc(e.gone, func(m repo.ScanEntry) bool { return slices.Contains(staged, m.Path) })
+	return nil
 }
 
 // Most memories at once means more than half, and more than a handful.

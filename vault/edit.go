@@ -53,17 +53,18 @@ func (v Version) Matches(want Version) bool {
 // Edit changes the memory that ref names. Only the lines that have to change
 // do; `updated` moves where the file has one.
 func (v *Vault) Edit(ctx context.Context, ref Ref, e Edit) (Receipt, error) {
-	path, err := v.pathOf(ctx, ref)
+	target, err := v.find(ctx, ref)
 	if err != nil {
 		return Receipt{}, err
 	}
+	path := target.Path
 	if !e.AllowSecret {
 		if err := e.refuseSecrets(); err != nil {
 			return Receipt{}, err
 		}
 	}
 	var r Receipt
-	done, err := v.Update(ctx, Op{Name: "edit", Subject: path}, func(tx *Tx) error {
+	done, err := v.Update(ctx, Op{Name: "edit", Subject: target.Title}, func(tx *Tx) error {
 		raw, err := tx.Read(path)
 		if err != nil {
 			return err
@@ -99,18 +100,17 @@ func (e *Edit) refuseSecrets() error {
 	return refuseSecrets(texts...)
 }
 
-// pathOf resolves ref in what is on disk now.
-func (v *Vault) pathOf(ctx context.Context, ref Ref) (string, error) {
+// find resolves ref in what is on disk now, without the memory's body.
+func (v *Vault) find(ctx context.Context, ref Ref) (*Memory, error) {
 	s, err := v.Snapshot(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	i, err := s.Resolve(ref)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	path, _ := s.Key(i)
-	return path, nil
+	return s.Meta(i)
 }
 
 // apply returns raw with e's changes.

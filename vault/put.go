@@ -310,20 +310,9 @@ func (t *Tx) markSuperseded(path string, by ID) error {
 
 // resolveAll looks up what refs name; nothing to do costs nothing.
 func (v *Vault) resolveAll(ctx context.Context, refs []Ref) ([]*Memory, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	s, err := v.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var found []*Memory
 	for _, ref := range refs {
-		i, err := s.Resolve(ref)
-		if err != nil {
-			return nil, err
-		}
-		m, err := s.Meta(i)
+		m, err := v.find(ctx, ref)
 		if err != nil {
 			return nil, err
 		}

@@ -68,13 +68,15 @@ func (p *progress) update(done, total int) {
 		strings.Repeat("━", filled), strings.Repeat("╌", barWidth-filled), done, total)
 }
 
-// phase is update under another label.
+// phase is update for work of several phases, each counted in its own unit.
 func (p *progress) phase(label string, done, total int) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
-	p.label = label
+	if p.label != label {
+		p.label, p.total = label, 0
+	}
 	p.mu.Unlock()
 	p.update(done, total)
 }
@@ -91,7 +93,7 @@ func (p *progress) done() {
 	case p.bar:
 		fmt.Fprint(p.w, "\r\x1b[K")
 	default:
-		fmt.Fprintf(p.w, "%s: %d done in %s\n", p.label, p.total, time.Since(p.start).Round(100*time.Millisecond))
+		fmt.Fprintf(p.w, "%s: done after %s\n", p.label, time.Since(p.start).Round(100*time.Millisecond))
 	}
 	p.shown = false
 }

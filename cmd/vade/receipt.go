@@ -7,12 +7,8 @@ import (
 	"vademecum/vault"
 )
 
-// printReceipt shows what became of a write. A write that could only be saved
-// ends with exit code 5, partly done.
+// printReceipt shows what became of a write.
 func (a *app) printReceipt(verb string, r vault.Receipt, title string) error {
-	if r.Commit == "" {
-		a.code = exitPartly
-	}
 	if a.flags.json {
 		return a.printJSON(r)
 	}

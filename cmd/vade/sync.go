@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,14 +104,11 @@ func (o *opened) maintain(ctx context.Context) {
 	})
 }
 
-// printRound shows what a round did. What was left alone makes it exit code 5,
-// partly done; conflicts 4.
+// printRound shows what a round did. A conflict is no failure: both sides are
+// kept and every host converges without anybody's help. Exit code 5, partly
+// done, says that the vault as a whole could not be brought together.
 func (a *app) printRound(r sync.Report, err error) error {
-	switch {
-	case err != nil:
-	case len(r.Conflicts)+len(r.Flags) > 0:
-		a.code = exitConflict
-	case len(r.Left) > 0:
+	if slices.ContainsFunc(r.Left, func(l sync.Left) bool { return l.Path == "" }) {
 		a.code = exitPartly
 	}
 	if a.flags.json {
