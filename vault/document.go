@@ -62,7 +62,8 @@ func (d *Document) split(opener string, closes func(string) bool) {
 		n := lineLen(s[i:])
 		if c := s[i]; (c == '-' || c == '.' || c == '+') && closes(fence(s[i:i+n])) {
 			d.opener, d.closer = opener, s[i:i+n]
-			d.head.text, d.body = s[len(opener):i], s[i+n:]
+			// A copy, so that whoever keeps a title does not keep the whole file.
+			d.head.text, d.body = strings.Clone(s[len(opener):i]), s[i+n:]
 			return
 		}
 		i += n

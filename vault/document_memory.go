@@ -21,7 +21,7 @@ func (d *Document) Memory() Memory {
 		}
 	}
 	if m.Title == "" {
-		m.Title = bodyTitle(d.body)
+		m.Title = strings.Clone(bodyTitle(d.body))
 	}
 	return m
 }

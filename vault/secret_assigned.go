@@ -20,8 +20,9 @@ func findAssigned(text string, w word, found []Secret) []Secret {
 	if name == "" {
 		return found
 	}
-	if start, stop, ok := assignedValue(text, w); ok {
-		found = append(found, Secret{Kind: assignedKind(name), Start: start, End: stop})
+	kind := assignedKind(name)
+	if start, stop, ok := assignedValue(text, w, kind); ok {
+		found = append(found, Secret{Kind: kind, Start: start, End: stop})
 	}
 	return found
 }
@@ -47,7 +48,7 @@ func assignedKind(name string) string {
 }
 
 // assignedValue returns the value that follows the word.
-func assignedValue(text string, w word) (start, stop int, ok bool) {
+func assignedValue(text string, w word, kind string) (start, stop int, ok bool) {
 	i, sep := skipSeparator(text, w.end)
 	if sep == "" && (i == w.end || !strings.HasSuffix(text[:w.start], "--")) {
 		return 0, 0, false // only a flag has its value behind a space
@@ -59,7 +60,7 @@ func assignedValue(text string, w word) (start, stop int, ok bool) {
 	quoted := i > quoteAt
 	stop = valueEnd(text, i, quoted)
 	val := text[i:stop]
-	tight := quoted || sep == "=" && quoteAt == strings.IndexByte(text[w.end:], '=')+w.end+1
+	tight := quoted || kind == "password" || sep == "=" && quoteAt == strings.IndexByte(text[w.end:], '=')+w.end+1
 	return i, stop, looksSecret(val, tight)
 }
 
@@ -105,7 +106,8 @@ func valueEnd(text string, i int, quoted bool) int {
 }
 
 // looksSecret reports whether val is a secret and no placeholder, code, path or
-// word. tight says that it stands in quotes or right behind "=".
+// word. tight says that little else can stand there: it is in quotes, right
+// behind "=", or called a password.
 func looksSecret(val string, tight bool) bool {
 	least := 8
 	if tight {
@@ -119,6 +121,8 @@ func looksSecret(val string, tight bool) bool {
 	switch {
 	case digit && !upper && !lower:
 		return false // a number
+	case tight && strings.Count(val, "-") >= 3:
+		return true // words for a passphrase
 	case digit || symbol && (upper || lower):
 		return tight || len(val) >= 12 || digits(val) >= 2 || symbol
 	}
