@@ -32,7 +32,7 @@ func (e *engine) place() error {
 			return err
 		}
 		p.id[o] = id
-		order[o] = seniority(o, id)
+		order[o] = e.seniority(o, id)
 		for dir := path.Dir(o.path); dir != "."; dir = path.Dir(dir) {
 			p.folders[dir] = true
 		}
@@ -48,9 +48,13 @@ func (e *engine) place() error {
 
 // seniority orders outcomes by who keeps a path: who is there already, who
 // has the earlier id, else the lower hash.
-func seniority(o *outcome, id string) string {
+func (e *engine) seniority(o *outcome, id string) string {
+	there := o.path == o.unit.base.path
+	if e.undo { // base is the past
+		there = o.path == o.unit.a.path
+	}
 	switch {
-	case !o.fresh && o.path == o.unit.base.path:
+	case there:
 		return "0" + o.path
 	case id != "":
 		return "1" + id + "\x00" + o.hash.String() + o.path
