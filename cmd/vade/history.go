@@ -245,9 +245,6 @@ func (o *opened) undo(ctx context.Context, target sync.UndoTarget) error {
 	}
 	a := o.a
 	o.pushLater()
-	if len(done.Kept) > 0 || done.Held != "" {
-		a.code = exitPartly
-	}
 	if a.flags.json {
 		return a.printJSON(done)
 	}
