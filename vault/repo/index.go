@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"unsafe"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -34,7 +35,7 @@ const (
 // indexFile is git's index as it lies on disk, entries and extensions untouched.
 type indexFile struct {
 	body    []byte // of version 2 or 3, without the checksum
-	names   string // the same bytes: entry names are slices of it
+	names   string // the same bytes, which nobody changes: entry names are slices of it
 	version uint32
 	count   int
 	stamp   stamp // time of the file: entries as young as that may be out of date
@@ -127,9 +128,13 @@ func parseIndex(b []byte, verify bool) (*indexFile, error) {
 	if x.count > len(body)/entryFixed {
 		return nil, ErrIndexCorrupt
 	}
-	x.names = string(x.body)
+	x.names = stringOf(x.body)
 	return x, nil
 }
+
+// stringOf is b as a string, without a copy: the names of 50,000 entries are some
+// megabytes.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // next returns the entry at offset at, which is indexHead for the first one, and
 // the offset behind it.

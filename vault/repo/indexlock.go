@@ -94,10 +94,7 @@ func (i *IndexLock) Splice(changes []IndexChange) error {
 	if err != nil || len(sorted) == 0 {
 		return err
 	}
-	b, err := i.g.spliced(i.x, sorted)
-	if err == nil {
-		_, err = i.l.Write(b)
-	}
+	err = i.g.writeSpliced(i.l, i.x, sorted)
 	if err == nil {
 		l := i.l
 		i.l = nil

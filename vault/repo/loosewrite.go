@@ -19,8 +19,13 @@ import (
 type looseWriter struct {
 	objects string
 	buf     bytes.Buffer
-	z       *zlib.Writer
+	stored  *zlib.Writer // for small objects
+	fast    *zlib.Writer
 }
+
+// smallObject is up to where compressing a loose object gains nothing: a file
+// takes whole blocks of 4 KiB. Packing compresses it later.
+const smallObject = 3 << 10
 
 type looseFile struct {
 	f    *os.File // temporary
@@ -42,19 +47,17 @@ func (w *looseWriter) write(objects map[plumbing.Hash]memObject) error {
 	for h, o := range objects {
 		path := loosePath(w.objects, h)
 		dir := filepath.Dir(path)
-		if !dirs[dir] {
-			err := os.Mkdir(dir, 0o777)
-			if err == nil {
-				dirs[w.objects] = true
-			} else if !errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("write object %s: %w", h, err)
-			}
-			dirs[dir] = true
-		}
 		f, err := w.temp(dir, o)
+		for try := 0; errors.Is(err, fs.ErrNotExist) && try < 20; try++ { // git gc removes folders that it empties
+			if err = os.MkdirAll(dir, 0o777); err == nil {
+				dirs[w.objects] = true
+				f, err = w.temp(dir, o)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("write object %s: %w", h, err)
 		}
+		dirs[dir] = true
 		files = append(files, looseFile{f: f, path: path})
 	}
 	return publish(files, dirs)
@@ -63,15 +66,18 @@ func (w *looseWriter) write(objects map[plumbing.Hash]memObject) error {
 // temp writes o into a temporary file, whose name git's gc sweeps.
 func (w *looseWriter) temp(dir string, o memObject) (*os.File, error) {
 	w.buf.Reset()
-	if w.z == nil {
-		// The level that git uses for loose objects; packing compresses again.
-		w.z, _ = zlib.NewWriterLevel(&w.buf, zlib.BestSpeed)
-	} else {
-		w.z.Reset(&w.buf)
+	z, level := &w.fast, zlib.BestSpeed // as git does for loose objects
+	if len(o.content) <= smallObject {
+		z, level = &w.stored, zlib.NoCompression
 	}
-	w.z.Write(objectHeader(o.t, len(o.content)))
-	w.z.Write(o.content)
-	if err := w.z.Close(); err != nil {
+	if *z == nil {
+		*z, _ = zlib.NewWriterLevel(&w.buf, level)
+	} else {
+		(*z).Reset(&w.buf)
+	}
+	(*z).Write(objectHeader(o.t, len(o.content)))
+	(*z).Write(o.content)
+	if err := (*z).Close(); err != nil {
 		return nil, err
 	}
 	f, err := os.CreateTemp(dir, "tmp_obj_")

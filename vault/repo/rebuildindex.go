@@ -61,5 +61,5 @@ func (g *GitDir) indexFromHead() (*indexFile, error) {
 	for _, f := range files {
 		b = appendIndexEntry(b, f.Path, f.Hash, indexMode(f.Mode), fileStat{})
 	}
-	return &indexFile{body: b, names: string(b), version: 2, count: len(files)}, nil
+	return &indexFile{body: b, names: stringOf(b), version: 2, count: len(files)}, nil
 }

@@ -1,8 +1,11 @@
 package repo
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,32 +40,41 @@ func sortChanges(changes []IndexChange) ([]IndexChange, error) {
 	return out, nil
 }
 
-// spliced returns the whole index x with changes, which are sorted, put in.
-func (g *GitDir) spliced(x *indexFile, changes []IndexChange) ([]byte, error) {
-	s := splicer{g: g, x: x, out: make([]byte, 0, len(x.body)+len(changes)*160+sha1.Size)}
+// writeSpliced writes the index x with changes, which are sorted, put in.
+func (g *GitDir) writeSpliced(w io.Writer, x *indexFile, changes []IndexChange) error {
+	s := splicer{g: g, x: x}
 	if err := s.entries(indexOps(changes)); err != nil {
-		return nil, err
+		return err
 	}
 	exts, err := x.extensions(s.at)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, e := range exts {
 		switch e.name {
 		case "TREE":
-			if !s.clash {
-				s.out = appendExtension(s.out, "TREE", invalidateTree(e.data(), changes))
+			if data := invalidateTree(e.data(), changes); data != nil && !s.clash {
+				s.out = append(s.out, binary.BigEndian.AppendUint32([]byte("TREE"), uint32(len(data))), data)
 			}
 		case "REUC":
-			s.out = append(s.out, e.raw...)
+			s.out = append(s.out, e.raw)
 		}
 		// The others (untracked cache, fsmonitor, offset tables) describe the old
 		// index; git makes them anew.
 	}
-	binary.BigEndian.PutUint32(s.out[4:], x.version)
-	binary.BigEndian.PutUint32(s.out[8:], uint32(s.count))
-	sum := sha1.Sum(s.out)
-	return append(s.out, sum[:]...), nil
+	head := binary.BigEndian.AppendUint32([]byte("DIRC"), x.version)
+	head = binary.BigEndian.AppendUint32(head, uint32(s.count))
+	sum := sha1.New()
+	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
+	out.Write(head)
+	for _, b := range s.out {
+		out.Write(b)
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
 }
 
 // indexOp is what to do at one place of the sorted entries: replace or drop the
@@ -108,15 +120,14 @@ func (o *indexOp) hits(name string) bool {
 type splicer struct {
 	g     *GitDir
 	x     *indexFile
-	at    int // offset in x of the next entry
-	from  int // what lies between from and at is kept, but not in out yet
-	out   []byte
+	at    int      // offset in x of the next entry
+	from  int      // what lies between from and at is kept, but not in out yet
+	out   [][]byte // without the header; mostly slices of x
 	count int
 	clash bool // an entry went because of a file and folder of one name
 }
 
 func (s *splicer) entries(ops []indexOp) error {
-	s.out = append(s.out, s.x.body[:indexHead]...)
 	s.at, s.from = indexHead, indexHead
 	for range s.x.count {
 		e, next, err := s.x.next(s.at)
@@ -135,9 +146,11 @@ func (s *splicer) entries(ops []indexOp) error {
 		} else {
 			s.count++
 			if s.smudges(e) {
-				s.at = next
 				s.flush()
-				clear(s.out[len(s.out)-len(e.raw)+36:][:4]) // the size
+				raw := bytes.Clone(e.raw)
+				clear(raw[36:40]) // the size
+				s.out = append(s.out, raw)
+				s.from = next
 			}
 		}
 		s.at = next
@@ -150,7 +163,9 @@ func (s *splicer) entries(ops []indexOp) error {
 }
 
 func (s *splicer) flush() {
-	s.out = append(s.out, s.x.body[s.from:s.at]...)
+	if s.from < s.at {
+		s.out = append(s.out, s.x.body[s.from:s.at])
+	}
 	s.from = s.at
 }
 
@@ -167,7 +182,7 @@ func (s *splicer) insert(o *indexOp) {
 		}
 	}
 	st := s.g.work.statIfHolds(o.change.Path, o.change.Hash)
-	s.out = appendIndexEntry(s.out, o.change.Path, o.change.Hash, mode, st)
+	s.out = append(s.out, appendIndexEntry(nil, o.change.Path, o.change.Hash, mode, st))
 	s.count++
 }
 
@@ -230,13 +245,4 @@ func appendIndexEntry(b []byte, path string, h plumbing.Hash, mode uint32, st fi
 	b = binary.BigEndian.AppendUint16(b, uint16(min(len(path), flagNameLen)))
 	b = append(b, path...)
 	return append(b, make([]byte, 8-(len(b)-start)%8)...)
-}
-
-func appendExtension(b []byte, name string, data []byte) []byte {
-	if data == nil {
-		return b
-	}
-	b = append(b, name...)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(data)))
-	return append(b, data...)
 }
