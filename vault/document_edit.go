@@ -17,8 +17,8 @@ func (e *editError) Error() string {
 // Unwrap returns ErrBroken.
 func (e *editError) Unwrap() error { return ErrBroken }
 
-// Set gives key a value: a string, []string, bool, int, time.Time, Origin,
-// Scope or map[string]string. An entry that says so already is not touched;
+// Set gives key a value: nil, a string, []string, bool, int, float64,
+// time.Time, Origin, Scope, or a map of strings to strings, bools and numbers. An entry that says so already is not touched;
 // else only the lines that have to change do, in the style that they have. A
 // new entry goes where the file format has it, or last; a file without front
 // matter gets one. It returns ErrBroken, wrapped, with nothing changed, when

@@ -68,6 +68,10 @@ func TestEditStyles(t *testing.T) {
 		{"mapping on one line", "origin: {user: a, agent: 'b'} # o\n", "origin: {user: todd, turn: 3} # o\n", set("origin", Origin{User: "todd", Turn: 3})},
 		{"mapping on several", "origin:\n  # who\n  user: 'a'\n  agent: b\nzz: 1\n", "origin:\n  # who\n  user: 'todd'\n  turn: 3\nzz: 1\n", set("origin", Origin{User: "todd", Turn: 3})},
 		{"mapping, the same", "scope: {id: todd, type: personal}\n", "scope: {id: todd, type: personal}\n", set("scope", Scope{Type: "personal", ID: "todd"})},
+		{"mapping of anything", "zz: {a: b}\n", "zz: {a: \"1\", b: 1, c: true, d: 0.5}\n", set("zz", map[string]any{"a": "1", "b": 1, "c": true, "d": .5})},
+		{"null", "zz: 1 # one\n", "zz: null # one\n", set("zz", nil)},
+		{"null, the same", "zz: ~\n", "zz: ~\n", set("zz", nil)},
+		{"fraction", "zz: 1\n", "zz: 0.5\n", set("zz", .5)},
 		{"new key in its place", "id: x\ntags: [a]\n\n# rest\nzz: 1\n", "id: x\ntitle: T\ntags: [a]\n\n# rest\nzz: 1\n", set("title", "T")},
 		{"new key before all others", "# about tags\ntags: [a]\nzz: 1\n", "id: x\n# about tags\ntags: [a]\nzz: 1\n", set("id", "x")},
 		{"new key behind a block scalar", "title: |+\n  a\n\n\nzz: 1\n", "title: |+\n  a\n\n\ntags: [x]\nzz: 1\n", add("tags", "x")},
@@ -125,7 +129,7 @@ func TestRefusedEditsChangeNothing(t *testing.T) {
 		})
 	}
 	d := ParseDocument([]byte("---\na: 1\n---\n"))
-	for _, v := range []any{"\xff", []string{"\xff"}, 1.5, time.Time{}, nil} {
+	for _, v := range []any{"\xff", []string{"\xff"}, time.Time{}, []any{1}, map[string]any{"b": nil}, map[string]any{"b": []any{}}, struct{}{}} {
 		if err := d.Set("a", v); err == nil {
 			t.Errorf("Set(%#v): no error", v)
 		}

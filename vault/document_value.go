@@ -23,7 +23,7 @@ type setting struct {
 type pair struct {
 	key string
 	val string
-	raw bool // a number: no quotes
+	raw bool // a number or bool: no quotes
 }
 
 // newSetting takes what Set takes.
@@ -45,10 +45,8 @@ func newSetting(value any) (setting, error) {
 		for _, id := range v {
 			s.list = append(s.list, string(id))
 		}
-	case bool:
-		s.word = strconv.FormatBool(v)
-	case int:
-		s.word = strconv.Itoa(v)
+	case nil, bool, int, float64:
+		s.word, _ = wordOf(v)
 	case time.Time:
 		if v.IsZero() {
 			return s, errors.New("the time is zero")
@@ -58,6 +56,8 @@ func newSetting(value any) (setting, error) {
 		s.pairs = v.pairs()
 	case Scope:
 		s.pairs = v.pairs()
+	case map[string]any:
+		return mapSetting(v)
 	case map[string]string:
 		s.pairs = []pair{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -65,6 +65,35 @@ func newSetting(value any) (setting, error) {
 		}
 	default:
 		return s, fmt.Errorf("front matter cannot hold a %T", value)
+	}
+	return s, nil
+}
+
+// wordOf returns how YAML writes a value that is no text.
+func wordOf(value any) (string, bool) {
+	switch v := value.(type) {
+	case nil:
+		return "null", true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int:
+		return strconv.Itoa(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	}
+	return "", false
+}
+
+// mapSetting takes a mapping of strings, bools and numbers.
+func mapSetting(m map[string]any) (setting, error) {
+	s := setting{pairs: []pair{}}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		word, raw := wordOf(m[key])
+		text, ok := m[key].(string)
+		if m[key] == nil || !raw && !ok {
+			return s, fmt.Errorf("front matter cannot hold a %T in a mapping", m[key])
+		}
+		s.pairs = append(s.pairs, pair{key: key, val: word + text, raw: raw})
 	}
 	return s, nil
 }
@@ -133,7 +162,7 @@ func (s *setting) holds(n *node) bool {
 		t, ok := ParseTime(n.scalar())
 		return ok && t.Equal(s.time)
 	}
-	return n.kind == scalarNode && n.plain && n.text == s.word
+	return n.kind == scalarNode && n.plain && (n.text == s.word || s.word == "null" && n.isNull())
 }
 
 func (s *setting) holdsPairs(n *node) bool {

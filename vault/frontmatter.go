@@ -1,9 +1,6 @@
 package vault
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // keyOrder is the order of the known keys in a file that vade writes, and
 // where it puts one that a file does not have yet.
@@ -109,9 +106,4 @@ func (h *header) insertAt(key string) int {
 		return at
 	}
 	return next
-}
-
-// lineOf returns the 0-based line of offset in text.
-func lineOf(text string, offset int) int {
-	return strings.Count(text[:offset], "\n")
 }
