@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,22 +70,49 @@ func (g *gitProgram) fetch(ctx context.Context, s repo.Store, wants, _ []plumbin
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
 		"--no-recurse-submodules", "--refmap=", remoteName,
 	}
-	for _, h := range wants {
-		args = append(args, g.source(h))
+	sources, err := g.sources(ctx, wants)
+	if err != nil {
+		return FetchStats{}, err
 	}
+	args = append(args, sources...)
 	_, err = g.run(ctx, dir.Dir(), args...)
 	dir.Reload()
 	return FetchStats{}, err
 }
 
-// source is what to ask for to get h: its ref, which every server hands out.
-func (g *gitProgram) source(h plumbing.Hash) string {
-	for name, at := range g.listed {
-		if at == h {
-			return name
+// sources are the refs to ask for to get wants. What no ref is at lies, with
+// luck, below one: not every server hands out commits by id.
+func (g *gitProgram) sources(ctx context.Context, wants []plumbing.Hash) ([]string, error) {
+	at := g.namesOf(wants)
+	if len(at) < len(wants) {
+		if _, _, err := g.refs(ctx); err != nil {
+			return nil, err
+		}
+		at = g.namesOf(wants)
+	}
+	names := slices.Collect(maps.Values(at))
+	if len(at) < len(wants) {
+		for name := range g.listed {
+			if strings.HasPrefix(name, "refs/heads/") && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
-	return h.String()
+	if len(names) == 0 {
+		return nil, fault(ErrMoved, "it has no branch", "run it again")
+	}
+	return names, nil
+}
+
+// namesOf maps those of wants that refs are at to one such ref each.
+func (g *gitProgram) namesOf(wants []plumbing.Hash) map[plumbing.Hash]string {
+	out := map[plumbing.Hash]string{}
+	for name, h := range g.listed {
+		if slices.Contains(wants, h) {
+			out[h] = name
+		}
+	}
+	return out
 }
 
 func (g *gitProgram) push(ctx context.Context, s repo.Store, updates []Update, _ []plumbing.Hash) error {

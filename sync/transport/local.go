@@ -98,12 +98,37 @@ func (l *local) fetchOnce(ctx context.Context, s repo.Store, wants, haves []plum
 			return FetchStats{}, fault(ErrMoved, "it has no object "+w.String(), "run it again")
 		}
 	}
-	objects, err := repo.NewObjects(g, wants, haves)
+	common, err := commonCommits(s, g, haves)
+	if err != nil {
+		return FetchStats{}, err
+	}
+	objects, err := repo.NewObjects(g, wants, common)
 	if err != nil {
 		return FetchStats{}, err
 	}
 	bytes, err := l.copy(ctx, s, g, objects, Receiving)
 	return FetchStats{Objects: len(objects), Bytes: bytes}, err
+}
+
+// commonCommits are the latest commits below haves that g holds too: what the
+// wire finds out by negotiation.
+func commonCommits(s repo.Store, g repo.Store, haves []plumbing.Hash) ([]plumbing.Hash, error) {
+	walk, err := newHaveWalk(s, haves)
+	if err != nil {
+		return nil, err
+	}
+	var common []plumbing.Hash
+	for {
+		batch, err := walk.take(firstHaves)
+		if err != nil || len(batch) == 0 {
+			return common, err
+		}
+		for _, h := range batch {
+			if g.HasEncodedObject(h) == nil && walk.acked(h) {
+				common = append(common, h)
+			}
+		}
+	}
 }
 
 // copy brings objects from one store to another: one by one when they are few,

@@ -118,7 +118,12 @@ func (x *indexer) scanEntries(ctx context.Context, raw *rawReader, count int) er
 		if err != nil {
 			return err
 		}
-		content, err := x.inf.inflate(raw, e.size, buf)
+		kept := x.emit != nil && !e.isDelta() // by emit, so not to be used again
+		into := buf
+		if kept {
+			into = nil
+		}
+		content, err := x.inf.inflate(raw, e.size, into)
 		if err != nil {
 			return fmt.Errorf("object at byte %d: %w", e.offset, err)
 		}
@@ -126,7 +131,7 @@ func (x *indexer) scanEntries(ctx context.Context, raw *rawReader, count int) er
 		if err := x.addEntry(&e, baseAt, content); err != nil {
 			return err
 		}
-		if x.emit == nil || e.isDelta() {
+		if !kept {
 			buf = content
 		}
 	}

@@ -105,7 +105,7 @@ func TestPushToAnEmptyRemote(t *testing.T) {
 		}
 		h := plumbing.ZeroHash
 		for i := range 2 * unpackLimit {
-			h = commitTo(t, s, h, fmt.Sprintf("n/%d.md", i), fmt.Sprint(i))
+			h = commitLazily(t, s, h, fmt.Sprintf("n/%d.md", i), fmt.Sprint(i))
 		}
 		if err := r.Push(t.Context(), s, []Update{{Ref: mainRef, New: h}}, nil); err != nil {
 			t.Fatal(err)
