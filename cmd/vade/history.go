@@ -49,8 +49,9 @@ through renames, also of a memory that is forgotten.`,
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many (0: all)")
-	cmd.Flags().StringVar(&session, "of-session", "", "only of this session")
-	cmd.Flags().StringVar(&agent, "of-agent", "", "only of this agent")
+	// These hide the global flags of the same names, which say who acts.
+	cmd.Flags().StringVar(&session, "session", "", "only what this session did")
+	cmd.Flags().StringVar(&agent, "agent", "", "only what this agent did")
 	return cmd
 }
 
