@@ -12,7 +12,7 @@ type Term struct {
 // Han character only helps where no pair can: questions of one character, and
 // words that share one.
 const (
-	SingleWeight = 0.3
+	SingleWeight = 0.5
 	EdgeWeight   = 0.3
 )
 
