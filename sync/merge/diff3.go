@@ -102,6 +102,8 @@ func edits(hs []hunk) int {
 func (m *merger) finished() bool {
 	d := edits(diff(m.a.ids, m.b.ids))
 	switch {
+	case d == 0: // but for line ends
+		return false
 	case edits(m.a.hunks)+d == edits(m.b.hunks) && m.isNews(m.a, m.b):
 		m.write(m.b.text)
 	case edits(m.b.hunks)+d == edits(m.a.hunks) && m.isNews(m.b, m.a):

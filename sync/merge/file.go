@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"time"
 	"unicode/utf8"
@@ -103,17 +104,11 @@ func (v version) changedAt() time.Time {
 }
 
 // decidedAt is when v was made of base: what v says, if it says something newer
-// than base does. A human's editor does not touch updated, and an undo sets it
-// back.
-func (v version) decidedAt(base version) time.Time {
-	says := v.updated()
-	if says.After(base.updated()) {
-		return says
-	}
-	if t := v.changedAt(); !t.IsZero() {
-		return t
-	}
-	return says
+// than base does; known is false if not. A human's editor does not touch
+// updated, and an undo sets it back.
+func (v version) decidedAt(base version) (t time.Time, known bool) {
+	t = v.updated()
+	return t, t.After(base.updated())
 }
 
 // contest is a merge of two versions that differ from each other and from base.
@@ -138,9 +133,22 @@ func newContest(base []byte, a, b Side, memory bool) contest {
 	return c
 }
 
-// settle merges with the winner as a.
+// settle merges with the winner as a. When the files last changed is asked
+// only where something is lost: it has to be looked up in history.
 func (c contest) settle() FileResult {
-	if c.aWins() {
+	aWins, sure := c.winner()
+	r := c.mergeFor(aWins)
+	if sure || len(r.Lost) == 0 {
+		return r
+	}
+	if later := c.laterChange(); later != 0 && aWins != (later > 0) {
+		return c.mergeFor(!aWins)
+	}
+	return r
+}
+
+func (c contest) mergeFor(aWins bool) FileResult {
+	if aWins {
 		return c.merge()
 	}
 	c.a, c.b = c.b, c.a
@@ -157,18 +165,34 @@ func (c contest) merge() FileResult {
 	return c.memory()
 }
 
-func (c contest) aWins() bool {
+// winner says who wins by what the files themselves say. It is not sure where
+// it took the higher hash.
+func (c contest) winner() (aWins, sure bool) {
 	if c.a.broken() != c.b.broken() {
-		return c.b.broken()
+		return c.b.broken(), true
 	}
-	if d := c.a.decidedAt(c.base).Compare(c.b.decidedAt(c.base)); d != 0 {
-		return d > 0
-	}
-	if d := c.a.changedAt().Compare(c.b.changedAt()); d != 0 {
-		return d > 0
+	ta, knownA := c.a.decidedAt(c.base)
+	tb, knownB := c.b.decidedAt(c.base)
+	if knownA && knownB && !ta.Equal(tb) {
+		return ta.After(tb), true
 	}
 	ha, hb := sha256.Sum256(c.a.data), sha256.Sum256(c.b.data)
-	return bytes.Compare(ha[:], hb[:]) > 0
+	return bytes.Compare(ha[:], hb[:]) > 0, false
+}
+
+// laterChange compares when the sides changed: greater than 0 when a did last,
+// 0 when nobody knows.
+func (c contest) laterChange() int {
+	ta, knownA := c.a.decidedAt(c.base)
+	tb, knownB := c.b.decidedAt(c.base)
+	changedA, changedB := c.a.changedAt(), c.b.changedAt()
+	if !knownA && !changedA.IsZero() {
+		ta = changedA
+	}
+	if !knownB && !changedB.IsZero() {
+		tb = changedB
+	}
+	return cmp.Or(ta.Compare(tb), changedA.Compare(changedB))
 }
 
 // style is the style of the merge.

@@ -37,7 +37,7 @@ func mergeTombstones(a, b []byte) FileResult {
 // says that it was there.
 func (e *engine) editAgainstForget(o *outcome, base entry, deleter *lane) error {
 	t, path, err := e.tombstoneOf(base, deleter)
-	if err != nil || path == "" {
+	if err != nil || path == "" || e.dropped[path] {
 		return err
 	}
 	e.dropped[path] = true
@@ -124,9 +124,6 @@ func (e *engine) findGraves() (graves, error) {
 	for _, o := range e.outcomes {
 		if vault.IsTombstone(o.path) && !e.dropped[o.path] {
 			g.byPath[o.path] = o.entry
-			if o.data != nil {
-				e.files[o.hash] = &file{data: o.data}
-			}
 		}
 	}
 	return g, nil
@@ -155,25 +152,30 @@ func (e *engine) sweep() error {
 	return nil
 }
 
-// editedCopy keeps a copy of a memory that the other side forgot, if somebody
-// wrote something into it: that is an edit against a forget too.
+// editedCopy keeps a copy of a memory that somebody forgot, if it says
+// something that base did not: that is an edit against a forget too.
 func (e *engine) editedCopy(o *outcome, id string) (bool, error) {
 	for _, u := range e.units {
-		if !u.base.there() || id == "" || u.a.there() == u.b.there() {
+		if id == "" || !u.base.there() {
 			continue
 		}
-		if was, _, err := e.ids(u.base); err != nil || was != id {
+		was, _, err := e.ids(u.base)
+		if err != nil {
+			return false, err
+		}
+		if was != id {
 			continue
 		}
 		edited, err := e.edited(u.base, o.entry)
 		if err != nil || !edited {
 			return false, err
 		}
-		deleter := e.a
-		if u.a.there() {
-			deleter = e.b
+		for _, l := range []*lane{e.a, e.b} {
+			if err := e.editAgainstForget(o, u.base, l); err != nil {
+				return false, err
+			}
 		}
-		return true, e.editAgainstForget(o, u.base, deleter)
+		return true, nil
 	}
 	return false, nil
 }

@@ -12,6 +12,7 @@ func FuzzMerge3(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nB\nc\n", "a\nb\nc\nd")
 	f.Add("", "x", "y\r\n")
 	f.Add("a\r\nb\r", "a\nb\r\n", "\x00")
+	f.Add("0", "1\r", "1")
 	f.Add("- i\n- i\n\n- i\n", "- i\n\n- i\n", "- i\n- i\n- j\n\n- i\n")
 	f.Fuzz(func(t *testing.T, base, ours, theirs string) {
 		got, conflicts := Merge3([]byte(base), []byte(ours), []byte(theirs))
@@ -44,7 +45,7 @@ func checkAdded(t *testing.T, base, text string, kept []byte) {
 		old[string(bytes.TrimRight(l, "\r\n"))] = true
 	}
 	for l := range bytes.Lines([]byte(text)) {
-		if s := string(bytes.TrimRight(l, "\r\n")); !old[s] && !lines[s] {
+		if s := string(bytes.TrimRight(l, "\r\n")); s != "" && !old[s] && !lines[s] {
 			t.Errorf("lost line %q of %q: kept %q", s, text, kept)
 		}
 	}

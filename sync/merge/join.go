@@ -76,7 +76,7 @@ func (e *engine) join(o, into *outcome) error {
 		return err
 	}
 	r := Files(base, Side{Data: home}, Side{Data: edit})
-	into.setData(r.Data)
+	e.setContent(into, r.Data)
 	into.from |= o.from
 	o.gone = true
 	e.result.Merged = append(e.result.Merged, into.path)
@@ -157,7 +157,7 @@ func (e *engine) foldGroup(group []*outcome) error {
 		if !ok {
 			continue
 		}
-		keep.setData(folded)
+		e.setContent(keep, folded)
 		keep.from, o.gone = bothSides, true
 		e.result.Folded = append(e.result.Folded, keep.path)
 		if len(lost) > 0 {

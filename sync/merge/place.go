@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -18,48 +19,59 @@ import (
 // paths that some file system takes for one, or one a folder where the other is
 // a file, the same one moves aside on every host.
 func (e *engine) place() error {
-	p := placing{engine: e, taken: map[string]*outcome{}, folded: map[string]*outcome{}, folders: map[string]bool{}, id: map[*outcome]string{}}
-	var all []*outcome
+	p := placing{engine: e, taken: map[string]*outcome{}, folded: map[string]*outcome{}, folders: map[string]bool{}}
+	rivals := map[string][]*outcome{} // by fold key, those who may want one path
+	p.wanted = rivals
 	for _, o := range e.outcomes {
-		if !o.gone && !e.dropped[o.path] {
-			all = append(all, o)
+		if o.gone || e.dropped[o.path] {
+			continue
 		}
-	}
-	order := map[*outcome]string{}
-	for _, o := range all {
-		id, err := e.idOf(o)
-		if err != nil {
-			return err
-		}
-		p.id[o] = id
-		order[o] = e.seniority(o, id)
-		for dir := path.Dir(o.path); dir != "."; dir = path.Dir(dir) {
+		key := vault.FoldKey(o.path)
+		rivals[key] = append(rivals[key], o)
+		for dir := path.Dir(o.path); dir != "." && !p.folders[dir]; dir = path.Dir(dir) {
 			p.folders[dir] = true
 		}
 	}
-	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(order[x], order[y]) })
-	for _, o := range all {
-		if err := p.put(o); err != nil {
-			return err
+	for _, key := range slices.Sorted(maps.Keys(rivals)) {
+		group := rivals[key]
+		if len(group) > 1 {
+			if err := e.bySeniority(group); err != nil {
+				return err
+			}
+		}
+		for _, o := range group {
+			if err := p.put(o); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// seniority orders outcomes by who keeps a path: who is there already, who
+// bySeniority sorts outcomes by who keeps a path: who is there already, who
 // has the earlier id, else the lower hash.
-func (e *engine) seniority(o *outcome, id string) string {
-	there := o.path == o.unit.base.path
-	if e.undo { // base is the past
-		there = o.path == o.unit.a.path
+func (e *engine) bySeniority(group []*outcome) error {
+	rank := map[*outcome]string{}
+	for _, o := range group {
+		there := o.path == o.unit.base.path
+		if e.undo { // base is the past
+			there = o.path == o.unit.a.path
+		}
+		id, err := e.idOf(o)
+		switch {
+		case err != nil:
+			return err
+		case there:
+			rank[o] = "0"
+		case id != "":
+			rank[o] = "1" + id
+		default:
+			rank[o] = "2"
+		}
+		rank[o] += "\x00" + o.hash.String() + o.path
 	}
-	switch {
-	case there:
-		return "0" + o.path
-	case id != "":
-		return "1" + id + "\x00" + o.hash.String() + o.path
-	}
-	return "2" + o.hash.String() + o.path
+	slices.SortFunc(group, func(x, y *outcome) int { return cmp.Compare(rank[x], rank[y]) })
+	return nil
 }
 
 // idOf returns the id of the memory o; "" when it has none, or is none.
@@ -79,7 +91,7 @@ type placing struct {
 	taken   map[string]*outcome // by path
 	folded  map[string]*outcome // by vault.FoldKey of the path
 	folders map[string]bool     // that outcomes are in
-	id      map[*outcome]string
+	wanted  map[string][]*outcome
 }
 
 func (p *placing) put(o *outcome) error {
@@ -114,8 +126,14 @@ func (p *placing) clashes(o *outcome) bool {
 // start of its hash, before the extension.
 func (p *placing) aside(o *outcome, want string, n int) (string, error) {
 	tag := o.hash.String()[:min(8+4*n, 40)]
-	if id := vault.ID(p.id[o]); n == 0 && id != "" {
-		tag = id.Suffix()
+	if n == 0 {
+		id, err := p.idOf(o)
+		if err != nil {
+			return "", err
+		}
+		if id != "" {
+			tag = vault.ID(id).Suffix()
+		}
 	}
 	dir, name := path.Split(want)
 	ext := path.Ext(name)
@@ -124,6 +142,9 @@ func (p *placing) aside(o *outcome, want string, n int) (string, error) {
 	}
 	stem := cutSlug(strings.TrimSuffix(name, ext), max(1, vault.MaxName-len(tag)-len(ext)-1))
 	other := dir + stem + "-" + tag + ext
+	if p.wanted[vault.FoldKey(other)] != nil {
+		return p.aside(o, want, n+1)
+	}
 	for _, tree := range []plumbing.Hash{p.a.tree, p.b.tree} {
 		if _, err := repo.Lookup(p.Store, tree, other); err == nil {
 			return p.aside(o, want, n+1)
@@ -147,8 +168,12 @@ func (e *engine) write() error {
 		if o.gone || e.dropped[o.path] {
 			continue
 		}
-		if o.data != nil {
-			if _, err := repo.WriteBlob(e.Store, o.data); err != nil {
+		if o.made {
+			data, err := e.content(o)
+			if err == nil {
+				_, err = repo.WriteBlob(e.Store, data)
+			}
+			if err != nil {
 				return err
 			}
 		}

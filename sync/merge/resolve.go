@@ -21,8 +21,7 @@ const (
 // outcome is a file of the merged tree that is not simply what it was in base.
 type outcome struct {
 	entry
-	data []byte // new content, not in the store yet; nil: hash is right
-
+	made  bool // the content is the merge's own, and not in the store yet
 	from  sides
 	fresh bool // not in base
 	unit  *unit
@@ -31,23 +30,18 @@ type outcome struct {
 }
 
 // content returns the content of o.
-func (e *engine) content(o *outcome) ([]byte, error) {
-	if o.data != nil {
-		return o.data, nil
+func (e *engine) content(o *outcome) ([]byte, error) { return e.data(o.entry) }
+
+// setContent gives o new content.
+func (e *engine) setContent(o *outcome, data []byte) {
+	o.hash, o.made = repo.BlobHash(data), true
+	if e.files[o.hash] == nil {
+		e.files[o.hash] = &file{data: data}
 	}
-	return e.reader.data(o.entry)
 }
 
-// setData gives o new content.
-func (o *outcome) setData(data []byte) {
-	o.data, o.hash = data, repo.BlobHash(data)
-}
-
-// document returns the front matter of o.
+// document returns the front matter of o, which must not be changed.
 func (e *engine) document(o *outcome) (*vault.Document, error) {
-	if o.data != nil {
-		return vault.ParseDocument(o.data), nil
-	}
 	f, err := e.file(o.hash)
 	if err != nil {
 		return nil, err
@@ -146,7 +140,7 @@ func (e *engine) decideContent(u *unit) (*outcome, error) {
 		if r, err = e.mergeContent(u); err != nil {
 			return nil, err
 		}
-		o.setData(r.Data)
+		e.setContent(o, r.Data)
 		e.result.Merged = append(e.result.Merged, mergedPath(u, r.Winner))
 	}
 	o.path = mergedPath(u, r.Winner)

@@ -140,7 +140,7 @@ func (e *engine) undoEdit(u *unit) (*outcome, error) {
 	if len(r.Lost) > 0 {
 		e.kept(o.path, u.a)
 	}
-	o.setData(r.Data)
+	e.setContent(o, r.Data)
 	e.result.Merged = append(e.result.Merged, o.path)
 	return o, nil
 }
