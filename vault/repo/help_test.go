@@ -52,7 +52,14 @@ func gitTry(t testing.TB, dir string, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), err
 }
 
+// gitIn runs git with stdin and returns what it prints.
 func gitIn(t testing.TB, dir, stdin string, args ...string) string {
+	t.Helper()
+	return strings.TrimRight(gitRaw(t, dir, stdin, args...), "\n")
+}
+
+// gitRaw is gitIn for output to the byte.
+func gitRaw(t testing.TB, dir, stdin string, args ...string) string {
 	t.Helper()
 	c := gitCmd(context.Background(), dir, args...)
 	c.Stdin = strings.NewReader(stdin)
@@ -62,7 +69,7 @@ func gitIn(t testing.TB, dir, stdin string, args ...string) string {
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}
-	return strings.TrimRight(string(out), "\n")
+	return string(out)
 }
 
 // fsck fails the test unless git finds nothing wrong.

@@ -99,7 +99,9 @@ func TestKill(t *testing.T) {
 		ok(t, err)
 		c.Stderr = os.Stderr
 		ok(t, c.Start())
-		kill := func(within int) { time.AfterFunc(time.Duration(rnd.IntN(within))*time.Millisecond, func() { c.Process.Kill() }) }
+		kill := func(within int) {
+			time.AfterFunc(time.Duration(rnd.IntN(within))*time.Millisecond, func() { c.Process.Kill() })
+		}
 		if i < 15 {
 			kill(80) // some of them in Init
 		}

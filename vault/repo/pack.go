@@ -12,15 +12,22 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// EncodePack writes a pack with these objects to w and returns its checksum. The
-// pack holds no deltas but those that s already has between objects of the list,
-// so any git can read it.
+// EncodePack writes a pack with these objects to w and returns its checksum. What a
+// [GitDir] has compressed already is copied, with the deltas whose bases are in the
+// list; there are no others, so that any git can read the pack.
 func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, error) {
 	p := newPackEncoder(w)
 	if err := p.header(len(hashes)); err != nil {
 		return plumbing.ZeroHash, err
 	}
+	copied, err := copyPacked(p, s, hashes)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
 	for _, h := range hashes {
+		if copied[h] {
+			continue
+		}
 		t, b, err := ReadObject(s, h)
 		if err != nil {
 			return plumbing.ZeroHash, err
@@ -32,6 +39,44 @@ func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, er
 	return p.trailer()
 }
 
+// copyThreshold is how many objects make it worth while to read the whole index of
+// a pack.
+const copyThreshold = 500
+
+// copyPacked writes those of the objects that s can copy from a pack, and returns
+// them.
+func copyPacked(p *packEncoder, s Store, hashes []plumbing.Hash) (map[plumbing.Hash]bool, error) {
+	g, ok := s.(*GitDir)
+	if !ok || len(hashes) < copyThreshold {
+		return nil, nil
+	}
+	wanted := make(map[plumbing.Hash]bool, len(hashes))
+	for _, h := range hashes {
+		wanted[h] = true
+	}
+	c := newPackCopier(p, func(h plumbing.Hash) bool { return wanted[h] })
+	for _, h := range hashes {
+		if _, ok := c.done[h]; ok {
+			continue
+		}
+		q, off, err := g.db.findPacked(h)
+		if err != nil {
+			return nil, err
+		}
+		if q == nil {
+			continue
+		}
+		if _, err := c.copy(q, off); err != nil {
+			return nil, err
+		}
+	}
+	copied := make(map[plumbing.Hash]bool, len(c.done))
+	for h := range c.done {
+		copied[h] = true
+	}
+	return copied, nil
+}
+
 // packEncoder writes the pack format, version 2 (gitformat-pack(5)).
 type packEncoder struct {
 	w       io.Writer
@@ -39,12 +84,18 @@ type packEncoder struct {
 	offset  int64
 	entries []packEntry // what was written, for the index
 	buf     bytes.Buffer
-	z       *zlib.Writer
+	best    *zlib.Writer // git's default level
+	fast    *zlib.Writer // for what is too small to gain by it
 }
+
+// fastObject is up to where the fast level is used: setting up the better one
+// costs more than it saves there.
+const fastObject = 256
 
 func newPackEncoder(w io.Writer) *packEncoder {
 	p := &packEncoder{w: w, sum: sha1.New()}
-	p.z = zlib.NewWriter(&p.buf)
+	p.best = zlib.NewWriter(&p.buf)
+	p.fast, _ = zlib.NewWriterLevel(&p.buf, zlib.BestSpeed)
 	return p
 }
 
@@ -75,11 +126,15 @@ func (p *packEncoder) delta(h plumbing.Hash, base int64, delta []byte) error {
 func (p *packEncoder) entry(h plumbing.Hash, head, content []byte) error {
 	p.buf.Reset()
 	p.buf.Write(head)
-	p.z.Reset(&p.buf)
-	if _, err := p.z.Write(content); err != nil {
+	z := p.best
+	if len(content) <= fastObject {
+		z = p.fast
+	}
+	z.Reset(&p.buf)
+	if _, err := z.Write(content); err != nil {
 		return err
 	}
-	if err := p.z.Close(); err != nil {
+	if err := z.Close(); err != nil {
 		return err
 	}
 	return p.raw(h, p.buf.Bytes())

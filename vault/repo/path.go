@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,6 +45,15 @@ func CheckPath(path string) error {
 		}
 	}
 	return nil
+}
+
+// CheckHostPath refuses what this host cannot have in its work tree: what
+// [CheckWritePath] refuses on Windows, what [CheckPath] refuses elsewhere.
+func CheckHostPath(path string) error {
+	if runtime.GOOS == "windows" {
+		return CheckWritePath(path)
+	}
+	return CheckPath(path)
 }
 
 // CheckWritePath refuses what [CheckPath] refuses and, besides, names that

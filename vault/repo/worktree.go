@@ -129,7 +129,7 @@ func (w *WorkTree) WriteFiles(ctx context.Context, files iter.Seq2[string, []byt
 
 // write notes in dirs the folders that have to be synced.
 func (w *WorkTree) write(p string, data []byte, dirs map[string]bool) error {
-	if err := CheckWritePath(p); err != nil {
+	if err := CheckHostPath(p); err != nil {
 		return err
 	}
 	for try := 0; ; try++ {
