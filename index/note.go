@@ -79,11 +79,31 @@ const tailLen = 6
 // noteAnalyzer analyses notes. It belongs to one worker.
 type noteAnalyzer struct {
 	terms  *analysis.Analyzer
-	ids    map[string]int // term to its place in words and counts
+	ids    map[string]int // term to its place in words
 	words  []string
-	counts []int // of the chunk that is being read
+	chunk  tally // of the chunk that is being read
+	whole  tally // of the note that is being read
+	shared bool  // what is read now counts for both
+}
+
+// tally counts terms, by their place in noteAnalyzer.words.
+type tally struct {
+	counts []int
 	used   []int // places with a count
 	length int
+}
+
+func (t *tally) add(at int, kind analysis.Kind) {
+	if at >= len(t.counts) {
+		t.counts = append(t.counts, make([]int, at+1-len(t.counts)+1024)...)
+	}
+	if t.counts[at] == 0 {
+		t.used = append(t.used, at)
+	}
+	t.counts[at]++
+	if kind != analysis.Edge {
+		t.length++
+	}
 }
 
 // maxVocabulary bounds the terms that a noteAnalyzer keeps strings for.
@@ -98,7 +118,7 @@ func newNoteAnalyzer() *noteAnalyzer {
 func (a *noteAnalyzer) analyse(name string, raw []byte) *analysedNote {
 	n := readNote(name, raw)
 	if len(a.words) > maxVocabulary {
-		a.ids, a.words, a.counts = map[string]int{}, nil, nil
+		*a = *newNoteAnalyzer()
 	}
 	out := &analysedNote{}
 	for _, id := range n.ids {
@@ -107,28 +127,24 @@ func (a *noteAnalyzer) analyse(name string, raw []byte) *analysedNote {
 	body := raw[n.body:]
 	chunks := split(body)
 	repeated := startsWith(body, n.title)
+	several := len(chunks) > 1
 	for i, c := range chunks {
-		if !(repeated && i == 0) && !strings.Contains(c.path, n.title) {
-			a.add(n.title)
+		a.shared = several && i == 0
+		if !repeated || i > 0 && !strings.Contains(c.path, n.title) {
+			a.add([]byte(n.title))
 		}
-		a.add(n.head)
-		a.add(c.path)
+		a.add([]byte(n.head))
 		if i == 0 {
-			a.add(n.extra)
+			a.add([]byte(n.extra))
 		}
-		a.addBytes(body[c.start:c.end])
-		out.chunks = append(out.chunks, a.take(n.body+c.start, n.body+c.end))
+		a.shared = false
+		a.add([]byte(c.path))
+		a.shared = several
+		a.add(body[c.start:c.end])
+		out.chunks = append(out.chunks, a.take(&a.chunk, n.body+c.start, n.body+c.end))
 	}
-	if len(chunks) > 1 {
-		if !repeated {
-			a.add(n.title)
-		}
-		a.add(n.head)
-		a.add(n.extra)
-		for _, c := range chunks {
-			a.addBytes(body[c.start:c.end])
-		}
-		out.whole = a.take(n.body, len(raw))
+	if several {
+		out.whole = a.take(&a.whole, n.body, len(raw))
 	}
 	return out
 }
@@ -140,9 +156,8 @@ func startsWith(body []byte, title string) bool {
 	return title != "" && bytes.HasPrefix(bytes.TrimLeft(body, "# \t\r\n"), []byte(title))
 }
 
-func (a *noteAnalyzer) add(text string) { a.addBytes([]byte(text)) }
-
-func (a *noteAnalyzer) addBytes(text []byte) { a.terms.Each(text, a.count) }
+// add counts the terms of text.
+func (a *noteAnalyzer) add(text []byte) { a.terms.Each(text, a.count) }
 
 func (a *noteAnalyzer) count(t analysis.Token) {
 	at, ok := a.ids[string(t.Term)]
@@ -151,24 +166,20 @@ func (a *noteAnalyzer) count(t analysis.Token) {
 		word := string(t.Term)
 		a.ids[word] = at
 		a.words = append(a.words, word)
-		a.counts = append(a.counts, 0)
 	}
-	if a.counts[at] == 0 {
-		a.used = append(a.used, at)
-	}
-	a.counts[at]++
-	if t.Kind != analysis.Edge {
-		a.length++
+	a.chunk.add(at, t.Kind)
+	if a.shared {
+		a.whole.add(at, t.Kind)
 	}
 }
 
-// take returns what was counted since the last take.
-func (a *noteAnalyzer) take(start, end int) analysedChunk {
-	c := analysedChunk{start: start, end: end, length: a.length, terms: make([]termCount, len(a.used))}
-	for i, at := range a.used {
-		c.terms[i] = termCount{a.words[at], a.counts[at]}
-		a.counts[at] = 0
+// take returns what t has counted since the last take.
+func (a *noteAnalyzer) take(t *tally, start, end int) analysedChunk {
+	c := analysedChunk{start: start, end: end, length: t.length, terms: make([]termCount, len(t.used))}
+	for i, at := range t.used {
+		c.terms[i] = termCount{a.words[at], t.counts[at]}
+		t.counts[at] = 0
 	}
-	a.used, a.length = a.used[:0], 0
+	t.used, t.length = t.used[:0], 0
 	return c
 }
