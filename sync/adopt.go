@@ -42,9 +42,15 @@ const defaultStill = 2 * time.Second
 // human has staged, what is still being written, what cannot be read, and
 // everything while a merge or rebase is in progress.
 func Adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, error) {
+	done, _, err := adopt(ctx, v, o)
+	return done, err
+}
+
+// adopt is Adopt; it returns what it saw on disk, unless it changed that.
+func adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, *vault.Snapshot, error) {
 	none := Adopted{Paths: []string{}, Left: []Left{}}
 	if !v.Exists() {
-		return none, nil
+		return none, nil, nil
 	}
 	if o.Still == 0 {
 		o.Still = defaultStill
@@ -53,22 +59,26 @@ func Adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, error)
 		if reason != "" {
 			none.Left = append(none.Left, Left{Reason: reason})
 		}
-		return none, err
+		return none, nil, err
 	}
 	ad := &adopter{v: v, o: o}
 	found, err := ad.look(ctx)
 	if err != nil {
-		return none, err
+		return none, nil, err
 	}
 	if o.Wait && len(found.hot) > 0 {
 		if err := sleep(ctx, o.Still+50*time.Millisecond); err != nil {
-			return none, err
+			return none, nil, err
 		}
 		if found, err = ad.look(ctx); err != nil {
-			return none, err
+			return none, nil, err
 		}
 	}
-	return ad.commit(ctx, found)
+	done, err := ad.commit(ctx, found)
+	if len(done.Paths) > 0 {
+		return done, nil, err
+	}
+	return done, found.seen, err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -94,19 +104,19 @@ type edits struct {
 	hot     []string
 	left    []Left
 	total   int // memories in git's index
+	seen    *vault.Snapshot
 }
 
 // look compares the work tree with git's index and sorts out what may be
 // adopted.
 func (ad *adopter) look(ctx context.Context) (edits, error) {
 	var e edits
-	ignore := ad.v.Git().WorkTree().Ignore()
-	scan, err := ad.v.Git().Scan(ctx, repo.ScanOptions{Filter: func(path string, isDir bool) bool {
-		return vault.Adoptable(path, isDir) && !ignore.Match(path, isDir)
-	}})
+	s, err := ad.v.Snapshot(ctx)
 	if err != nil {
 		return e, err
 	}
+	e.seen = s
+	scan := s.Scan()
 	for _, u := range scan.Unreadable {
 		e.left = append(e.left, Left{Path: u.Path, Reason: fmt.Sprintf("cannot be read: %v", u.Err)})
 	}
@@ -131,8 +141,8 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		if vault.IsMemoryPath(m.Path) {
 			e.total++
 		}
-		if !ad.wanted(m.Path) || !vault.Adoptable(m.Path, false) {
-			continue
+		if !ad.wanted(m.Path) || repo.CheckHostPath(m.Path) != nil {
+			continue // not asked about, or never was on this system's disk
 		}
 		if ad.hot(now, ad.folderTime(m.Path)) {
 			e.hot = append(e.hot, m.Path)
@@ -292,5 +302,5 @@ func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
 	if err := tx.LiftTombstones(f.Path, merged); err != nil {
 		return err
 	}
-	return tx.Put(f.Path, merged)
+	return tx.Adopt(f.Path, merged)
 }

@@ -9,21 +9,18 @@ import (
 )
 
 // expire removes the memories whose time is over, in one commit. They were
-// hidden before; history keeps them.
-func (rd *round) expire(ctx context.Context) error {
-	s, err := rd.v.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	now := rd.v.Now()
-	var gone []string
-	for i := range s.Len() {
-		m, err := s.Meta(i)
-		if err == nil && m.Expired(now) && !slices.Contains(s.Changed, m.Path) {
-			gone = append(gone, m.Path)
+// hidden before; history keeps them. seen is what is on disk, nil when that
+// has to be looked up.
+func (rd *round) expire(ctx context.Context, seen *vault.Snapshot) error {
+	if seen == nil {
+		var err error
+		if seen, err = rd.v.Snapshot(ctx); err != nil {
+			return err
 		}
 	}
-	s.SaveCatalog()
+	gone := seen.Expired(rd.v.Now())
+	gone = slices.DeleteFunc(gone, func(path string) bool { return slices.Contains(seen.Changed, path) })
+	seen.SaveCatalog()
 	if len(gone) == 0 {
 		return nil
 	}

@@ -121,7 +121,7 @@ type round struct {
 }
 
 func (rd *round) run(ctx context.Context) error {
-	adopted, err := Adopt(ctx, rd.v, AdoptOptions{Still: rd.o.Still, Wait: true, Deletions: rd.o.AdoptDeletions})
+	adopted, seen, err := adopt(ctx, rd.v, AdoptOptions{Still: rd.o.Still, Wait: true, Deletions: rd.o.AdoptDeletions})
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (rd *round) run(ctx context.Context) error {
 	if !rd.v.Exists() {
 		return nil
 	}
-	if err := rd.expire(ctx); err != nil {
+	if err := rd.expire(ctx, seen); err != nil {
 		return err
 	}
 	remote, ok, err := remoteOf(rd.v)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"vademecum/vault/repo"
 )
@@ -114,15 +115,14 @@ func (v *Vault) move(ctx context.Context, index *repo.IndexLock, from, to plumbi
 	return index.Splice(splice)
 }
 
-// changesBetween are the files that differ, but for links and modules that
-// some other tool committed: they are not ours to touch.
+// changesBetween are the paths that differ.
 func (v *Vault) changesBetween(from, to plumbing.Hash) ([]repo.Change, error) {
 	var changes []repo.Change
 	for c, err := range repo.DiffCommits(v.git, from, to) {
 		if err != nil {
 			return nil, err
 		}
-		if (c.OldMode.IsFile() || c.NewMode.IsFile()) && repo.CheckPath(c.Path) == nil {
+		if repo.CheckPath(c.Path) == nil {
 			changes = append(changes, c)
 		}
 	}
@@ -135,6 +135,13 @@ func (v *Vault) changesBetween(from, to plumbing.Hash) ([]repo.Change, error) {
 func (v *Vault) writeChanges(ctx context.Context, changes []repo.Change, seen map[string]plumbing.Hash) error {
 	var write, remove []repo.Change
 	for _, c := range changes {
+		if err := repo.CheckHostPath(c.Path); err != nil {
+			v.opts.Warn(fmt.Sprintf("this system cannot hold the file: %v", err))
+			continue
+		}
+		if !isText(c.OldMode) || !isText(c.NewMode) {
+			continue // a link or a module that some other tool committed: not ours to touch
+		}
 		dirty, err := v.dirty(c, seen)
 		if err != nil {
 			return err
@@ -165,6 +172,11 @@ func (v *Vault) writeChanges(ctx context.Context, changes []repo.Change, seen ma
 		}
 	})
 	return errors.Join(readErr, err)
+}
+
+// isText reports whether mode is that of a regular file, or of none.
+func isText(mode filemode.FileMode) bool {
+	return mode == filemode.Empty || mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
 }
 
 // dirty reports whether the file on disk is neither the old nor the new

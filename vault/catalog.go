@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -27,20 +28,22 @@ import (
 //	count    uint32
 //	blobs    count × 20 bytes
 //	digests  count × 16 bytes
+//	expiries count × 8 bytes: Unix seconds, 0 for never
 //	offsets  (count+1) × uint32 into records
 //	records  by path: path, then the fields of a Memory; see encodeRecord
 type catalog struct {
-	raw     []byte // whole file
-	cursor  plumbing.Hash
-	n       int
-	blobs   []byte
-	digests []byte
-	offsets []byte
-	records []byte
+	raw      []byte // whole file
+	cursor   plumbing.Hash
+	n        int
+	blobs    []byte
+	digests  []byte
+	expiries []byte
+	offsets  []byte
+	records  []byte
 }
 
 const (
-	catalogMagic  = "vadecat\x01"
+	catalogMagic  = "vadecat\x02"
 	catalogHeader = len(catalogMagic) + 4 + 20 + 4 + 4
 )
 
@@ -85,11 +88,12 @@ func parseCatalog(raw, key []byte) (*catalog, error) {
 	}
 	c.n = int(binary.LittleEndian.Uint32(rest[24:]))
 	rest = rest[28:]
-	if c.n > len(rest)/(20+len(Digest{})+4) {
+	if c.n > len(rest)/(20+len(Digest{})+8+4) {
 		return nil, errCatalog
 	}
 	c.blobs, rest = rest[:c.n*20], rest[c.n*20:]
 	c.digests, rest = rest[:c.n*len(Digest{})], rest[c.n*len(Digest{}):]
+	c.expiries, rest = rest[:c.n*8], rest[c.n*8:]
 	if len(rest) < (c.n+1)*4 {
 		return nil, errCatalog
 	}
@@ -108,6 +112,12 @@ func (c *catalog) blob(i int) plumbing.Hash { return plumbing.Hash(c.blobs[i*20 
 func (c *catalog) digest(i int) Digest {
 	size := len(Digest{})
 	return Digest(c.digests[i*size : (i+1)*size])
+}
+
+// expired reports whether entry i's time is over at now.
+func (c *catalog) expired(i int, now time.Time) bool {
+	at := int64(binary.LittleEndian.Uint64(c.expiries[i*8:]))
+	return at != 0 && now.Unix() >= at
 }
 
 func (c *catalog) record(i int) []byte {
@@ -173,7 +183,8 @@ func (c *catalog) row(i int) catalogRow {
 	return catalogRow{Path: string(c.path(i)), Blob: c.blob(i), Digest: c.digest(i), Memory: c.memory(i)}
 }
 
-// writeCatalog replaces the file at path. rows are sorted here. The rename is
+// writeCatalog replaces the file at path. rows are sorted here; of several with
+// one path the first counts. The rename is
 // atomic and not fsynced: a lost catalog is made again.
 func writeCatalog(path string, cursor plumbing.Hash, key []byte, rows []catalogRow) error {
 	raw := encodeCatalog(cursor, key, rows)
@@ -196,11 +207,11 @@ func writeCatalog(path string, cursor plumbing.Hash, key []byte, rows []catalogR
 }
 
 func encodeCatalog(cursor plumbing.Hash, key []byte, rows []catalogRow) []byte {
-	slices.SortFunc(rows, func(a, b catalogRow) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	slices.SortStableFunc(rows, func(a, b catalogRow) int { return strings.Compare(a.Path, b.Path) })
 	rows = slices.CompactFunc(rows, func(a, b catalogRow) bool { return a.Path == b.Path })
 	var records []byte
 	offsets := make([]byte, 0, (len(rows)+1)*4)
-	out := make([]byte, 0, catalogHeader+len(rows)*(20+len(Digest{})+4+200))
+	out := make([]byte, 0, catalogHeader+len(rows)*(20+len(Digest{})+8+4+200))
 	out = append(out, catalogMagic...)
 	out = append(out, 0, 0, 0, 0)
 	out = append(out, cursor[:]...)
@@ -211,6 +222,13 @@ func encodeCatalog(cursor plumbing.Hash, key []byte, rows []catalogRow) []byte {
 	}
 	for _, r := range rows {
 		out = append(out, r.Digest[:]...)
+	}
+	for _, r := range rows {
+		var at int64
+		if r.Memory != nil && !r.Memory.Expires.IsZero() {
+			at = r.Memory.Expires.Unix()
+		}
+		out = binary.LittleEndian.AppendUint64(out, uint64(at))
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(records)))
 		records = appendRecord(records, r)
 	}

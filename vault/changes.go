@@ -23,27 +23,19 @@ func (v *Vault) Uncommitted(ctx context.Context) ([]FileChange, error) {
 	if v.git == nil {
 		return nil, nil
 	}
-	head, err := v.Head()
+	s, err := v.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ignore := v.git.WorkTree().Ignore()
-	scan, err := v.git.Scan(ctx, repo.ScanOptions{Filter: func(path string, isDir bool) bool {
-		return Adoptable(path, isDir) && !ignore.Match(path, isDir)
-	}})
-	if err != nil {
-		return nil, err
-	}
+	head := s.head
 	var paths []string
-	for _, f := range scan.Files {
+	for _, f := range s.scan.Files {
 		if f.Hash != f.IndexHash {
 			paths = append(paths, f.Path)
 		}
 	}
-	for _, m := range scan.Missing {
-		if Adoptable(m.Path, false) {
-			paths = append(paths, m.Path)
-		}
+	for _, m := range s.scan.Missing {
+		paths = append(paths, m.Path)
 	}
 	staged, err := v.stagedAnywhere(ctx, head)
 	if err != nil {

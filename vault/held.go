@@ -24,7 +24,7 @@ func (v *Vault) claim(ctx context.Context, head plumbing.Hash, paths []string) (
 	if err != nil {
 		return nil, "", err
 	}
-	if held := heldBy(state); held != "" {
+	if held := firstReason(v.stuck, heldBy(state)); held != "" {
 		return nil, held, nil
 	}
 	index, err = v.git.LockIndex(ctx)
@@ -43,6 +43,15 @@ func (v *Vault) claim(ctx context.Context, head plumbing.Hash, paths []string) (
 		return nil, "", err
 	}
 	return nil, fmt.Sprintf("you have staged %s; commit or unstage it", strings.Join(staged, ", ")), nil
+}
+
+func firstReason(reasons ...string) string {
+	for _, r := range reasons {
+		if r != "" {
+			return r
+		}
+	}
+	return ""
 }
 
 // staged are those of paths whose entry in git's index is not main's.
@@ -166,10 +175,13 @@ func (v *Vault) commitHeld(ctx context.Context) error {
 	var kept []heldChange
 	for _, n := range notes {
 		done, err := v.commitPaths(ctx, n)
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if !done {
+		if err != nil { // one bad file must not block every later write
+			v.opts.Warn(fmt.Sprintf("cannot commit %s yet: %v", strings.Join(n.Paths, ", "), err))
+		}
+		if err != nil || !done {
 			kept = append(kept, n)
 		}
 	}
@@ -190,7 +202,7 @@ func (v *Vault) commitPaths(ctx context.Context, n heldChange) (bool, error) {
 		case err != nil:
 			return false, err
 		default:
-			if err := tx.Put(path, data); err != nil {
+			if err := tx.Adopt(path, data); err != nil {
 				return false, err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -81,6 +82,9 @@ func (v *Vault) ImportMarkdown(ctx context.Context, dir string, o ImportOptions)
 	}
 	if !done.Hash.IsZero() {
 		im.report.Commit = done.Hash.String()
+		// What was parsed for this need not be parsed again by the next writer.
+		slices.Reverse(im.rows)
+		_ = writeCatalog(v.catalogPath(), done.Hash, v.config.DigestKey, im.rows)
 	}
 	if done.Held != "" {
 		im.report.Warnings = append(im.report.Warnings, "saved but not committed: "+done.Held)
@@ -120,7 +124,8 @@ type importer struct {
 	files  []string // markdown files of the source, slash-separated
 	report ImportReport
 
-	texts map[Digest][]catalogRow // what the vault has
+	rows  []catalogRow            // what the vault has, later ones in place of earlier
+	texts map[Digest][]catalogRow // the same by text
 	paths map[string]string       // fold keys of the paths that are taken
 	ids   map[ID]string           // path by id
 	tx    *Tx
@@ -173,7 +178,7 @@ func (im *importer) run(ctx context.Context, tx *Tx) error {
 
 // plan decides about each file and, with a tx, adds it.
 func (im *importer) plan(ctx context.Context, tx *Tx) error {
-	im.tx = tx
+	im.tx, im.rows = tx, nil
 	im.texts, im.paths, im.ids = map[Digest][]catalogRow{}, map[string]string{}, map[ID]string{}
 	if tx != nil {
 		if err := im.index(ctx, tx); err != nil {
@@ -220,7 +225,10 @@ func (im *importer) index(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
-func (im *importer) know(r catalogRow) { im.texts[r.Digest] = append(im.texts[r.Digest], r) }
+func (im *importer) know(r catalogRow) {
+	im.rows = append(im.rows, r)
+	im.texts[r.Digest] = append(im.texts[r.Digest], r)
+}
 
 func (im *importer) one(source string) error {
 	data, err := im.read(source)
@@ -258,6 +266,7 @@ func (im *importer) one(source string) error {
 	if m.ID != "" {
 		im.ids[m.ID] = m.Path
 	}
+	m.Body = ""
 	im.know(catalogRow{Path: m.Path, Blob: blob, Digest: digest, Memory: &m})
 	if im.tx == nil || im.o.DryRun {
 		return nil

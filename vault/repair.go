@@ -23,10 +23,10 @@ func (v *Vault) CountAt(ctx context.Context, commit plumbing.Hash, bad func(path
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return n, err
 		}
-		if f.Mode.IsFile() && IsMemoryPath(f.Path) {
+		if isText(f.Mode) && IsMemoryPath(f.Path) {
 			n++
 		}
-		if bad == nil || !f.Mode.IsFile() {
+		if bad == nil || !isText(f.Mode) {
 			continue
 		}
 		if _, err := repo.ReadBlob(v.git, f.Hash); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -23,6 +24,7 @@ type Snapshot struct {
 	v       *Vault
 	head    plumbing.Hash
 	disk    bool // entries are files on disk, else blobs of the commit
+	scan    *repo.ScanResult
 	entries []snapshotEntry
 	cat     *catalog
 
@@ -47,7 +49,7 @@ type snapshotEntry struct {
 // Snapshot reads what is on disk now. It takes no lock, writes nothing but
 // the catalog, and costs about as much as git status.
 func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{v: v, disk: true, cat: &catalog{}}
+	s := &Snapshot{v: v, disk: true, cat: &catalog{}, scan: &repo.ScanResult{}}
 	if v.git == nil {
 		return s, nil
 	}
@@ -56,15 +58,27 @@ func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	ignore := v.git.WorkTree().Ignore()
-	scan, err := v.git.Scan(ctx, repo.ScanOptions{Filter: func(path string, isDir bool) bool {
-		return admits(ignore, path, isDir)
+	s.scan, err = v.git.Scan(ctx, repo.ScanOptions{MaxSize: MaxFile, Filter: func(path string, isDir bool) bool {
+		return adoptable(path, isDir) && !ignore.Match(path, isDir)
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("look through %s: %w", v.WorkDir(), err)
 	}
-	s.Unreadable = scan.Unreadable
-	for _, f := range scan.Files {
-		if f.IndexHash.IsZero() && v.buriedFile(f.Path) {
+	if err := s.fill(); err != nil {
+		return nil, err
+	}
+	s.attachCatalog()
+	return s, nil
+}
+
+// fill takes the memories out of the scan.
+func (s *Snapshot) fill() error {
+	s.entries = make([]snapshotEntry, 0, len(s.scan.Files))
+	for _, f := range s.scan.Files {
+		if !IsMemoryPath(f.Path) {
+			continue
+		}
+		if f.IndexHash.IsZero() && s.v.buriedFile(f.Path) {
 			s.Buried = append(s.Buried, f.Path)
 			continue
 		}
@@ -73,17 +87,18 @@ func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
 			s.Changed = append(s.Changed, f.Path)
 		}
 	}
-	for _, m := range scan.Missing {
+	for _, m := range s.scan.Missing {
 		if IsMemoryPath(m.Path) {
 			s.Changed = append(s.Changed, m.Path)
 		}
 	}
-	if err := s.addUnreadable(); err != nil {
-		return nil, err
-	}
-	s.attachCatalog()
-	return s, nil
+	s.Unreadable = s.scan.Unreadable
+	return s.addUnreadable()
 }
+
+// Scan is what was found on disk: memories, the flat text store, tombstones
+// and what the vault says of itself, compared with git's index.
+func (s *Snapshot) Scan() *repo.ScanResult { return s.scan }
 
 // addUnreadable adds the committed versions of memories that cannot be read
 // on disk now: they are not gone, and what main has of them still answers.
@@ -116,16 +131,6 @@ func (v *Vault) buriedFile(path string) bool {
 	return err == nil && buried(v.config.DigestKey, data, wt.ReadFile)
 }
 
-// admits says which files of the work tree are memories: tracked or not, but
-// not what .gitignore names.
-func admits(ignore *repo.Ignore, path string, isDir bool) bool {
-	if isDir {
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		return !strings.HasPrefix(name, ".") && name != "node_modules" && path != filesDir
-	}
-	return IsMemoryPath(path) && !ignore.Match(path, false)
-}
-
 // SnapshotAt reads what commit held.
 func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{v: v, head: commit, cat: &catalog{}}
@@ -140,7 +145,7 @@ func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Mode.IsFile() && IsMemoryPath(f.Path) {
+		if isText(f.Mode) && IsMemoryPath(f.Path) {
 			s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
 		}
 	}
@@ -175,6 +180,21 @@ func (s *Snapshot) Len() int { return len(s.entries) }
 // Key returns the path and the blob id of entry i.
 func (s *Snapshot) Key(i int) (path string, blob plumbing.Hash) {
 	return s.entries[i].path, s.entries[i].blob
+}
+
+// Expired returns the paths of the memories whose time is over at now.
+func (s *Snapshot) Expired(now time.Time) []string {
+	var paths []string
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.row >= 0 && !s.cat.expired(e.row, now) {
+			continue
+		}
+		if m, err := s.Meta(i); err == nil && m.Expired(now) {
+			paths = append(paths, m.Path)
+		}
+	}
+	return paths
 }
 
 // Find returns the number of the entry at path, or -1.
@@ -364,7 +384,7 @@ func (v *Vault) rowsSince(c *catalog, head plumbing.Hash) ([]catalogRow, error) 
 		if err != nil {
 			return nil, err
 		}
-		if ch.NewHash.IsZero() || !ch.NewMode.IsFile() {
+		if ch.NewHash.IsZero() || !isText(ch.NewMode) {
 			continue
 		}
 		switch {

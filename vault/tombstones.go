@@ -66,9 +66,9 @@ func (t *Tx) lift(m Memory, digest Digest) ([]string, error) {
 	return lifted, nil
 }
 
-// Adoptable says which files of a work tree belong to a vault: memories, the
+// adoptable says which files of a work tree belong to a vault: memories, the
 // flat text store, tombstones, and what the vault says of itself.
-func Adoptable(path string, isDir bool) bool {
+func adoptable(path string, isDir bool) bool {
 	if isDir {
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		return path == metaDir || !strings.HasPrefix(name, ".") && name != "node_modules"

@@ -85,9 +85,15 @@ func (v *Vault) ready(ctx context.Context) error {
 			return fmt.Errorf("make vault %s: %w", v.WorkDir(), err)
 		}
 	}
-	if err := v.recover(ctx); err != nil {
+	err := v.recover(ctx)
+	if locked, ok := errors.AsType[*repo.LockedError](err); ok {
+		v.stuck = locked.Error()
+		return nil // what is written now is saved and waits, as that write does
+	}
+	if err != nil {
 		return fmt.Errorf("finish an interrupted write: %w", err)
 	}
+	v.stuck = ""
 	return v.commitHeld(ctx)
 }
 
@@ -148,10 +154,19 @@ func (t *Tx) Committed(path string) (plumbing.Hash, error) {
 	return e.Hash, err
 }
 
-// Put writes data to path. It goes to the object store at once and to the
-// work tree when the update is committed.
+// Put writes data to path, which must be one that every file system takes. It
+// goes to the object store at once and to the work tree when the update is
+// committed.
 func (t *Tx) Put(path string, data []byte) error {
 	if err := repo.CheckWritePath(path); err != nil {
+		return fmt.Errorf("%w: %w", ErrName, err)
+	}
+	return t.Adopt(path, data)
+}
+
+// Adopt is Put for a file that a human named.
+func (t *Tx) Adopt(path string, data []byte) error {
+	if err := repo.CheckPath(path); err != nil {
 		return fmt.Errorf("%w: %w", ErrName, err)
 	}
 	blob, err := repo.WriteBlob(t.v.git, data)

@@ -38,6 +38,9 @@ type Vault struct {
 	opts   Options
 	git    *repo.GitDir // nil until the vault exists
 	config Config       // zero until the vault exists
+	// stuck says why an interrupted write could not be finished yet; until it
+	// is, nothing is committed.
+	stuck string
 }
 
 // ErrNoVault: the identity has no vault on this host yet.

@@ -52,9 +52,9 @@ func TestCommitTimeDecides(t *testing.T) {
 	l := newLine(t, files{"m.md": "one\n", "x.md": "x\n"})
 	base, tree := l.tip, l.tree
 	later := l.time.Add(time.Hour)
-	a := l.commit(files{"m.md": "edited first\n"})
+	l.commit(files{"m.md": "edited first\n"})
 	l.time = later.Add(time.Hour)
-	a = l.commit(files{"x.md": "the tip of this side is the latest commit of all\n"})
+	a := l.commit(files{"x.md": "the tip of this side is the latest commit of all\n"})
 	l.tip, l.tree, l.time = base, tree, later
 	b := l.commit(files{"m.md": "edited last\n"})
 	r, err := Commits(l.s, a, b)

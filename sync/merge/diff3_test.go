@@ -183,6 +183,7 @@ func randomText(rng *rand.Rand, lines []string) []byte {
 // text; beyond that no line that a side added may vanish, and swapping the
 // sides changes nothing.
 func TestMerge3AgreesWithGit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	var same, cleaner, both int

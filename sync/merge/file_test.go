@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"vademecum/vault"
 )
 
@@ -147,6 +145,7 @@ func (d *draft) dropDuplicates() {
 // TestFilesProperties: whatever two hosts made of one memory, the merge does
 // not depend on who merges, loses no word, can be read, and is stable.
 func TestFilesProperties(t *testing.T) {
+	t.Parallel()
 	const cases = 20_000
 	w := newAuthor(1)
 	var lost, parked, restless int
@@ -224,31 +223,4 @@ func newWords(base, text []byte) []string {
 		}
 	}
 	return words
-}
-
-func TestFiles(t *testing.T) {
-	head := func(lines string) string { return "---\nid: 01JDZ3M8Q4X0W3K2V7N5T9R6BC\n" + lines + "---\n" }
-	tests := []struct {
-		name, base, a, b, want string
-		lost                   []string
-	}{
-		{
-			name: "tags here, a paragraph there",
-			base: head("tags: [a]\n") + "one\n",
-			a:    head("tags: [a, b]\n") + "one\n",
-			b:    head("tags: [a]\n") + "one\n\ntwo\n",
-			want: head("tags: [a, b]\n") + "one\n\ntwo\n",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			r := Files([]byte(tt.base), Side{Data: []byte(tt.a)}, Side{Data: []byte(tt.b)})
-			if diff := cmp.Diff(tt.want, string(r.Data)); diff != "" {
-				t.Errorf("got - want +:\n%s", diff)
-			}
-			if !slices.Equal(r.Lost, tt.lost) {
-				t.Errorf("got lost %q, want %q", r.Lost, tt.lost)
-			}
-		})
-	}
 }

@@ -111,20 +111,35 @@ func (v value) measure() (time.Time, float64) {
 	return time.Time{}, 0
 }
 
-// mergeSets merges two lists made of base, without repeating an item: a's items
-// in their order, then what b added.
+// mergeSets merges two lists made of base, without repeating an item: what is
+// left of base in the order of a, then what was added, in the order of the
+// side that added the other's too, else of the items.
 func mergeSets(base, a, b []string) []string {
 	var out []string
-	add := func(item string, keep bool) {
-		if keep && !slices.Contains(out, item) {
+	for _, item := range a {
+		if slices.Contains(base, item) && slices.Contains(b, item) && !slices.Contains(out, item) {
 			out = append(out, item)
 		}
 	}
-	for _, item := range a {
-		add(item, slices.Contains(b, item) || !slices.Contains(base, item))
+	newA, newB := without(a, base), without(b, base)
+	switch {
+	case len(without(newB, newA)) == 0:
+		return append(out, newA...)
+	case len(without(newA, newB)) == 0:
+		return append(out, newB...)
 	}
-	for _, item := range b {
-		add(item, !slices.Contains(a, item) && !slices.Contains(base, item))
+	added := append(newA, without(newB, newA)...)
+	slices.Sort(added)
+	return append(out, added...)
+}
+
+// without returns the items of list that are not in other, each once.
+func without(list, other []string) []string {
+	var out []string
+	for _, item := range list {
+		if !slices.Contains(other, item) && !slices.Contains(out, item) {
+			out = append(out, item)
+		}
 	}
 	return out
 }

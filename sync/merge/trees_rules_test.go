@@ -115,31 +115,45 @@ func TestSamePathAddedTwice(t *testing.T) {
 		a, b, want files
 	}{
 		{
-			"different ids", files{"n.md": mem(id1, 0, "one")}, files{"n.md": mem(id2, 0, "two")},
+			"different ids",
+			files{"n.md": mem(id1, 0, "one")},
+			files{"n.md": mem(id2, 0, "two")},
 			files{"n.md": mem(id1, 0, "one"), "n-t9r602.md": mem(id2, 0, "two")},
 		},
 		{
-			"the same id", files{"n.md": mem(id1, 0, "one")}, files{"n.md": mem(id1, 1, "one\n\ntwo")},
+			"the same id",
+			files{"n.md": mem(id1, 0, "one")},
+			files{"n.md": mem(id1, 1, "one\n\ntwo")},
 			files{"n.md": mem(id1, 1, "one\n\ntwo")},
 		},
 		{
-			"the same id at two paths", files{"n.md": mem(id1, 0, "one")}, files{"k.md": mem(id1, 1, "one\n\ntwo")},
+			"the same id at two paths",
+			files{"n.md": mem(id1, 0, "one")},
+			files{"k.md": mem(id1, 1, "one\n\ntwo")},
 			files{"k.md": mem(id1, 1, "one\n\ntwo")},
 		},
 		{
-			"a file and a folder", files{"n": "file\n"}, files{"n/x.md": "x\n"},
+			"a file and a folder",
+			files{"n": "file\n"},
+			files{"n/x.md": "x\n"},
 			files{"n/x.md": "x\n", "n-" + hash8("file\n"): "file\n"},
 		},
 		{
-			"two spellings", files{"Note.md": mem(id1, 0, "one")}, files{"note.md": mem(id2, 0, "two")},
+			"two spellings",
+			files{"Note.md": mem(id1, 0, "one")},
+			files{"note.md": mem(id2, 0, "two")},
 			files{"Note.md": mem(id1, 0, "one"), "note-t9r602.md": mem(id2, 0, "two")},
 		},
 		{
-			"two normal forms", files{"é.md": mem(id1, 0, "one")}, files{"é.md": mem(id2, 0, "two")},
+			"two normal forms",
+			files{"é.md": mem(id1, 0, "one")},
+			files{"é.md": mem(id2, 0, "two")},
 			files{"é.md": mem(id1, 0, "one"), "é-t9r602.md": mem(id2, 0, "two")},
 		},
 		{
-			"two spellings on one side", files{"Note.md": "1\n", "note.md": "2\n"}, files{"y.md": "y\n"},
+			"two spellings on one side",
+			files{"Note.md": "1\n", "note.md": "2\n"},
+			files{"y.md": "y\n"},
 			files{"Note.md": "1\n", "note.md": "2\n", "y.md": "y\n"},
 		},
 	}

@@ -142,7 +142,8 @@ func TestTrees(t *testing.T) {
 		{"rename of a file without id", files{"sub/x.txt": "", "y.txt": "x\n"}, files{"sub/x.txt": "x\ny\n"}, files{"sub/x.txt": "", "y.txt": "x\ny\n"}},
 		{
 			"two files change names, one is edited",
-			files{"m.md": base["other.md"], "other.md": base["m.md"]}, files{"m.md": edited},
+			files{"m.md": base["other.md"], "other.md": base["m.md"]},
+			files{"m.md": edited},
 			files{"m.md": base["other.md"], "other.md": edited},
 		},
 		{"a human's copy", files{"copy.md": base["m.md"]}, files{"m.md": edited}, files{"copy.md": base["m.md"], "m.md": edited}},

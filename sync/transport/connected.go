@@ -11,11 +11,11 @@ import (
 )
 
 // missing returns the wants that s does not hold in full.
-func missing(s repo.Store, wants, haves []plumbing.Hash) ([]plumbing.Hash, error) {
+func missing(ctx context.Context, s repo.Store, wants, haves []plumbing.Hash) ([]plumbing.Hash, error) {
 	var out []plumbing.Hash
 	for _, w := range wants {
 		if s.HasEncodedObject(w) == nil {
-			err := connected(context.Background(), s, []plumbing.Hash{w}, haves, nil)
+			err := connected(ctx, s, []plumbing.Hash{w}, haves, nil)
 			if err == nil {
 				continue
 			}

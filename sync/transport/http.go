@@ -69,16 +69,20 @@ func (d *httpDialer) open(ctx context.Context, service string) (conversation, er
 			}
 			continue
 		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return nil, d.statusError(resp)
+		c, err := d.readRefs(resp, service)
+		finishBody(resp.Body, err)
+		if err != nil {
+			return nil, err
 		}
 		d.creds.approve(ctx)
-		return d.readRefs(resp, service)
+		return c, nil
 	}
 }
 
 func (d *httpDialer) readRefs(resp *http.Response, service string) (conversation, error) {
+	if resp.StatusCode != http.StatusOK {
+		return nil, d.statusError(resp)
+	}
 	want := "application/x-" + service + "-advertisement"
 	if got := resp.Header.Get("Content-Type"); got != want {
 		return nil, fault(ErrProtocol, fmt.Sprintf("the answer is %q, not %q", words1([]byte(got)), want), notGitRemedy)

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,33 +54,34 @@ func TestHTTPCredentials(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
+		exec  bool // try it through git too
 		user  string
 		info  *url.Userinfo
 		auth  Auth
 		setup func(t *testing.T, home, base string)
 	}{
-		{name: "token", user: "x-access-token", auth: Auth{Token: token}},
+		{name: "token", exec: true, user: "x-access-token", auth: Auth{Token: token}},
 		{name: "token of a user", user: "todd", auth: Auth{User: "todd", Token: token}},
 		{name: "lookup", user: "todd", auth: Auth{Lookup: lookup("todd", token)}},
-		{name: "URL", user: "todd", info: url.UserPassword("todd", token), auth: Auth{Lookup: lookup("", "")}},
+		{name: "URL", exec: true, user: "todd", info: url.UserPassword("todd", token), auth: Auth{Lookup: lookup("", "")}},
 		{name: "token as the user", user: token, info: url.User(token)},
-		{name: "netrc", user: "todd", setup: func(t *testing.T, home, _ string) {
+		{name: "netrc", exec: true, user: "todd", setup: func(t *testing.T, home, _ string) {
 			write(t, filepath.Join(home, ".netrc"), "machine other login a password b\nmachine 127.0.0.1\n  login todd password "+token+"\n")
 		}},
 		{name: "helper", user: "todd", setup: func(t *testing.T, home, base string) {
 			write(t, filepath.Join(home, "store"), withUser(base, url.UserPassword("todd", token))+"\n")
 			git(t, home, "config", "--global", "credential.helper", "store --file="+filepath.ToSlash(filepath.Join(home, "store")))
 		}},
-		{name: "helper for a user", user: "todd", info: url.User("todd"), setup: func(t *testing.T, home, base string) {
+		{name: "helper for a user", exec: true, user: "todd", info: url.User("todd"), setup: func(t *testing.T, home, base string) {
 			write(t, filepath.Join(home, "store"), withUser(base, url.UserPassword("eve", "wrong"))+"\n"+withUser(base, url.UserPassword("todd", token))+"\n")
 			git(t, home, "config", "--global", "credential.helper", "store --file="+filepath.ToSlash(filepath.Join(home, "store")))
 		}},
 	} {
 		for _, transport := range []string{"own", "exec"} {
+			if transport == "exec" && !tt.exec {
+				continue
+			}
 			t.Run(tt.name+"/"+transport, func(t *testing.T) {
-				if transport == "exec" && tt.name == "token as the user" {
-					t.Skip("git asks for the password, which nobody is there to give")
-				}
 				home := isolate(t)
 				f := newFixture(t)
 				g := serveWithToken(t, f, tt.user)
@@ -637,6 +639,34 @@ func TestFetchWithNothingNewIsOneRequest(t *testing.T) {
 	}
 	if got := g.count("") - before; got != 1 {
 		t.Errorf("got %d requests, want 1", got)
+	}
+}
+
+func TestOneHTTPConnectionForARound(t *testing.T) {
+	isolate(t)
+	f := newFixture(t)
+	var opened atomic.Int32
+	g := &gitServer{root: filepath.Dir(f.bare)}
+	g.Server = httptest.NewUnstartedServer(g)
+	g.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	g.Start()
+	t.Cleanup(g.Close)
+	git(t, f.bare, "config", "http.receivepack", "true")
+	r := open(t, g.URL+"/remote.git", Options{})
+	s := repo.NewMemory()
+	first := mustFetch(t, r, s)
+	f.commit("two.md", "two")
+	second := mustFetch(t, r, s, first)
+	third := commitTo(t, s, second, "b.md", "b")
+	if err := r.Push(t.Context(), s, []Update{{Ref: mainRef, Old: second, New: third}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("got %d connections, want 1", n)
 	}
 }
 

@@ -18,7 +18,7 @@ type httpConversation struct {
 	service string
 	said    *advertisement
 	request *requestBody // of the last exchange
-	answer  io.Closer
+	answer  io.ReadCloser
 }
 
 func (c *httpConversation) advert() *advertisement { return c.said }
@@ -29,10 +29,19 @@ func (c *httpConversation) close(err error) error {
 		c.request.stop()
 	}
 	if c.answer != nil {
-		c.answer.Close()
+		finishBody(c.answer, err)
 	}
 	c.request, c.answer = nil, nil
 	return err
+}
+
+// finishBody reads the little that follows a flush packet, so that the
+// connection can be used again.
+func finishBody(body io.ReadCloser, err error) {
+	if err == nil {
+		io.CopyN(io.Discard, body, 4<<10)
+	}
+	body.Close()
 }
 
 func (c *httpConversation) exchange(ctx context.Context, write func(io.Writer) error) (*pktReader, error) {

@@ -166,7 +166,7 @@ func (r *Remote) Refs(ctx context.Context) (map[string]plumbing.Hash, string, er
 // everything that wants reach is in s; on an error s may have gained objects
 // that nothing refers to. No ref of s moves.
 func (r *Remote) Fetch(ctx context.Context, s repo.Store, wants, haves []plumbing.Hash) (FetchStats, error) {
-	wants, err := missing(s, wants, haves)
+	wants, err := missing(ctx, s, wants, haves)
 	if err != nil || len(wants) == 0 {
 		return FetchStats{}, r.finish(ctx, "fetch", err)
 	}

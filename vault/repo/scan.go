@@ -18,7 +18,13 @@ import (
 type ScanOptions struct {
 	// Filter admits a file, or lets the scan enter a folder; nil admits all.
 	Filter func(path string, isDir bool) bool
+	// MaxSize is the size of the largest file that is read, in bytes; a larger
+	// one that has to be is unreadable, with ErrTooLarge. 0 means no limit.
+	MaxSize int64
 }
+
+// ErrTooLarge: a file is larger than a scan may read.
+var ErrTooLarge = errors.New("is too large")
 
 // ScanResult is what lies in the work tree, compared with git's index.
 type ScanResult struct {
@@ -71,7 +77,7 @@ func (g *GitDir) Scan(ctx context.Context, o ScanOptions) (*ScanResult, error) {
 		x = &indexFile{body: make([]byte, indexHead)}
 	}
 	s := scanner{
-		ctx: ctx, x: x, at: indexHead, left: x.count, filter: o.Filter,
+		ctx: ctx, x: x, at: indexHead, left: x.count, filter: o.Filter, maxSize: o.MaxSize,
 		trustCtime: g.config.bool("core.trustctime", true),
 		fileMode:   g.config.bool("core.filemode", true),
 		res:        &ScanResult{Files: make([]ScanFile, 0, x.count)},
@@ -94,6 +100,7 @@ type scanner struct {
 	at, left   int        // next entry of x, entries left after cur
 	cur        indexEntry // name "": no more
 	filter     func(path string, isDir bool) bool
+	maxSize    int64
 	trustCtime bool
 	fileMode   bool
 	res        *ScanResult
@@ -252,10 +259,13 @@ func (s *scanner) file(d scanDir, i *scanItem) {
 		err = ErrSymlink // became one since the folder was listed
 	}
 	if err == nil {
-		if f.IndexHash.IsZero() || !s.unchanged(entry, st) {
-			f.Hash, st, err = d.hash(i)
-		} else {
+		switch {
+		case !f.IndexHash.IsZero() && s.unchanged(entry, st):
 			f.Hash = f.IndexHash
+		case s.maxSize > 0 && st.full > s.maxSize:
+			err = ErrTooLarge
+		default:
+			f.Hash, st, err = d.hash(i)
 		}
 	}
 	switch {
