@@ -70,7 +70,10 @@ func (v *Vault) bury(tx *Tx, path string) error {
 	}
 	m := parseMemory(path, repo.BlobHash(raw), raw)
 	digest := NewDigest(v.config.DigestKey, m.Title, m.Body)
-	t := Tombstone{ID: TombstoneID(m, digest), Path: path, When: v.Now(), By: v.opts.Origin, Digest: digest}
+	t := Tombstone{ID: TombstoneID(m, digest), When: v.Now(), By: v.opts.Origin, Digest: digest}
+	if m.ID == "" {
+		t.Path = path // the only name that it had; else a path would tell the title
+	}
 	tx.Remove(path)
 	return tx.Put(TombstonePath(t.ID), t.Bytes())
 }

@@ -194,33 +194,72 @@ func (v *Vault) pastPath(ctx context.Context, ref Ref) (string, error) {
 	return "", err
 }
 
-// forgottenPath finds the tombstone that ref names by id, prefix or suffix.
+// forgottenPath finds where the memory was that ref names by the id of its
+// tombstone, or a prefix or suffix of it.
 func (v *Vault) forgottenPath(ref Ref) (string, bool, error) {
 	stones, err := v.Tombstones()
 	if err != nil {
 		return "", false, err
 	}
 	upper := strings.ToUpper(string(ref))
-	var found []Tombstone
+	var found []ID
 	for _, t := range stones {
 		if string(t.ID) == upper {
-			return t.Path, true, nil
+			found = []ID{t.ID}
+			break
 		}
 		if partOfID(string(t.ID), upper) {
-			found = append(found, t)
+			found = append(found, t.ID)
 		}
 	}
 	switch len(found) {
 	case 0:
 		return "", false, nil
 	case 1:
-		return found[0].Path, true, nil
+		path, err := v.buriedAt(found[0])
+		return path, path != "", err
 	}
 	e := &AmbiguousError{Ref: ref}
-	for _, t := range found {
-		e.Candidates = append(e.Candidates, Candidate{ID: t.ID, Title: "(forgotten)", Path: t.Path})
+	for _, id := range found {
+		e.Candidates = append(e.Candidates, Candidate{ID: id, Title: "(forgotten)"})
 	}
 	return "", false, e
+}
+
+// buriedAt is the path that the commit which put up id's tombstone removed; ""
+// when history does not tell.
+func (v *Vault) buriedAt(id ID) (string, error) {
+	head, err := v.Head()
+	if err != nil {
+		return "", err
+	}
+	for c, err := range repo.History(v.git, TombstonePath(id), head) {
+		if err != nil {
+			return "", err
+		}
+		for ch, err := range repo.DiffCommits(v.git, parentOf(c), c.Hash) {
+			if err != nil {
+				return "", err
+			}
+			if !ch.NewHash.IsZero() || !IsMemoryPath(ch.Path) {
+				continue
+			}
+			if was, err := v.tombstoneIDOf(ch); err == nil && was == id {
+				return ch.Path, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// tombstoneIDOf is the id under which the removed file of ch would be forgotten.
+func (v *Vault) tombstoneIDOf(ch repo.Change) (ID, error) {
+	data, err := repo.ReadBlob(v.git, ch.OldHash)
+	if err != nil {
+		return "", err
+	}
+	m := parseMemory(ch.Path, ch.OldHash, data)
+	return TombstoneID(m, NewDigest(v.config.DigestKey, m.Title, m.Body)), nil
 }
 
 // Tombstones returns those of main, by id.

@@ -11,7 +11,7 @@ import (
 // stops the memory, by id and by digest, on every automatic road.
 type Tombstone struct {
 	ID     ID     // of the memory, or [TombstoneID] where it had none
-	Path   string // where the memory was
+	Path   string // where a memory without an id was; else ""
 	When   time.Time
 	By     Origin
 	Digest Digest // of the text that was forgotten; zero when unknown
