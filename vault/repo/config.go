@@ -44,9 +44,14 @@ func configKey(key string) (section, name string, err error) {
 	}
 	section = strings.ToLower(key[:first]) + key[first:last]
 	name = strings.ToLower(key[last+1:])
-	for i, r := range name {
-		if !isConfigName(byte(r), i == 0) {
+	for i := range len(name) {
+		if !isConfigName(name[i], i == 0) {
 			return "", "", fmt.Errorf("config key %q: name has a character that git refuses", key)
+		}
+	}
+	for i := range first {
+		if !isConfigName(key[i], false) {
+			return "", "", fmt.Errorf("config key %q: section has a character that git refuses", key)
 		}
 	}
 	return section, name, nil

@@ -38,8 +38,6 @@ func (p *configParser) parse() error {
 			if err := p.header(); err != nil {
 				return err
 			}
-		case len(p.c.sections) == 0:
-			return errConfig
 		default:
 			if err := p.variable(); err != nil {
 				return err
@@ -152,8 +150,9 @@ func (p *configParser) variable() error {
 	}
 	p.skipLine()
 	v.lineEnd = p.at
-	s := &p.c.sections[len(p.c.sections)-1]
-	s.vars = append(s.vars, v)
+	if n := len(p.c.sections); n > 0 { // git takes a variable before any section, and no key names it
+		p.c.sections[n-1].vars = append(p.c.sections[n-1].vars, v)
+	}
 	return nil
 }
 

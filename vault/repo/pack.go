@@ -16,6 +16,7 @@ import (
 // [GitDir] has compressed already is copied, with the deltas whose bases are in the
 // list; there are no others, so that any git can read the pack.
 func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, error) {
+	hashes = distinct(hashes)
 	p := newPackEncoder(w)
 	if err := p.header(len(hashes)); err != nil {
 		return plumbing.ZeroHash, err
@@ -37,6 +38,19 @@ func EncodePack(w io.Writer, s Store, hashes []plumbing.Hash) (plumbing.Hash, er
 		}
 	}
 	return p.trailer()
+}
+
+// distinct is hashes in their order, each once.
+func distinct(hashes []plumbing.Hash) []plumbing.Hash {
+	seen := make(map[plumbing.Hash]bool, len(hashes))
+	out := make([]plumbing.Hash, 0, len(hashes))
+	for _, h := range hashes {
+		if !seen[h] {
+			seen[h] = true
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // copyThreshold is how many objects make it worth while to read the whole index of

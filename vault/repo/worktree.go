@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -104,131 +100,34 @@ func (w *WorkTree) ReadFile(p string) ([]byte, error) {
 // same folder, which is synced and renamed over p, and the folder synced. Missing
 // folders are made (0700). A new file gets mode 0600, an old one keeps its own.
 func (w *WorkTree) WriteFile(p string, data []byte) error {
-	dirs := map[string]bool{}
-	if err := w.write(p, data, dirs); err != nil {
-		return fmt.Errorf("write %s: %w", p, err)
-	}
-	return w.syncDirs(dirs)
+	return w.WriteFiles(context.Background(), func(yield func(string, []byte) bool) { yield(p, data) })
 }
 
-// WriteFiles is WriteFile for many files, with one sync for each folder. It stops
-// at the first error; what is durable then is only known of files that are there
-// whole.
+// writeBatch is how many files WriteFiles syncs at once.
+const writeBatch = 64
+
+// WriteFiles is WriteFile for many files, in the order given, with one sync for
+// each folder, at the end. It stops at the first error, or when ctx is done; the
+// files named before are then there whole, but their names may not be durable.
 func (w *WorkTree) WriteFiles(ctx context.Context, files iter.Seq2[string, []byte]) error {
-	dirs := map[string]bool{}
+	b := fileBatch{w: w, dirs: map[string]bool{}}
+	defer b.discard()
 	for p, data := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.write(p, data, dirs); err != nil {
-			return fmt.Errorf("write %s: %w", p, err)
-		}
-	}
-	return w.syncDirs(dirs)
-}
-
-// write notes in dirs the folders that have to be synced.
-func (w *WorkTree) write(p string, data []byte, dirs map[string]bool) error {
-	if err := CheckHostPath(p); err != nil {
-		return err
-	}
-	for try := 0; ; try++ {
-		made := dirs
-		if try > 0 { // somebody pruned the folder that we had made: look at all of them again
-			made = map[string]bool{}
-		}
-		err := w.writeOnce(p, data, made)
-		maps.Copy(dirs, made)
-		if try > 5 || !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-}
-
-func (w *WorkTree) writeOnce(p string, data []byte, dirs map[string]bool) error {
-	dir := path.Dir(p)
-	if err := w.makeDirs(dir, dirs); err != nil {
-		return err
-	}
-	perm := fs.FileMode(0o600)
-	switch st, err := w.root.Lstat(filepath.FromSlash(p)); {
-	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return ErrSymlink
-	case err == nil && !st.Mode().IsRegular():
-		return &PathError{Path: p, Reason: "is not a regular file"}
-	case err == nil:
-		perm = st.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	tmp := path.Join(dir, TempPrefix+strconv.FormatUint(rand.Uint64(), 36))
-	st, err := w.replace(filepath.FromSlash(tmp), filepath.FromSlash(p), data, perm)
-	if err != nil {
-		return err
-	}
-	w.written[p] = writtenFile{hash: BlobHash(data), stat: st}
-	dirs[dir] = true
-	return nil
-}
-
-// replace writes data to tmp and renames it over p, and returns what p then is.
-// The file is described through its own handle, which nobody can have swapped.
-func (w *WorkTree) replace(tmp, p string, data []byte, perm fs.FileMode) (st fileStat, err error) {
-	f, err := w.root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return st, err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			w.root.Remove(tmp)
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return st, err
-	}
-	if perm != 0o600 {
-		if err := f.Chmod(perm); err != nil {
-			return st, err
-		}
-	}
-	if err := f.Sync(); err != nil {
-		return st, err
-	}
-	return renameWritten(w.root, f, tmp, p)
-}
-
-// makeDirs makes dir and its parents, none of which may be a symbolic link.
-func (w *WorkTree) makeDirs(dir string, made map[string]bool) error {
-	if dir == "." || made[dir] {
-		return nil
-	}
-	parent := path.Dir(dir)
-	if err := w.makeDirs(parent, made); err != nil {
-		return err
-	}
-	name := filepath.FromSlash(dir)
-	st, err := w.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = w.root.Mkdir(name, 0o700)
+		err := ctx.Err()
 		if err == nil {
-			made[parent] = true
-			return nil
+			err = b.add(p, data)
 		}
-		if !errors.Is(err, fs.ErrExist) {
+		if err == nil && len(b.files) == writeBatch {
+			err = b.publish()
+		}
+		if err != nil {
 			return err
 		}
-		st, err = w.root.Lstat(name)
 	}
-	switch {
-	case err != nil:
+	if err := b.publish(); err != nil {
 		return err
-	case st.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: %w", dir, ErrSymlink)
-	case !st.IsDir():
-		return fmt.Errorf("%s: %w", dir, syscall.ENOTDIR)
 	}
-	return nil
+	return w.syncDirs(b.dirs)
 }
 
 func (w *WorkTree) syncDirs(dirs map[string]bool) error {
