@@ -118,8 +118,9 @@ func (m *merger) finished() bool {
 // nowhere in base, and outer has it.
 func (m *merger) isNews(inner, outer side) bool {
 	added := inner.added(inner.hunks)
+	old, there := lineSet(m.base.ids), lineSet(outer.ids)
 	for _, id := range added {
-		if slices.Contains(m.base.ids, id) || !slices.Contains(outer.ids, id) {
+		if old[id] || !there[id] {
 			return false
 		}
 	}
@@ -220,11 +221,14 @@ func (m *merger) resolve(g group) {
 // lines, or one adds inside what the other changes. Touching, and adding at
 // one place, is not overlapping.
 func overlap(a, b []hunk) bool {
-	for _, h := range a {
-		for _, o := range b {
-			if h.a0 < o.a1 && o.a0 < h.a1 {
-				return true
-			}
+	for len(a) > 0 && len(b) > 0 {
+		switch h, o := a[0], b[0]; {
+		case h.a0 < o.a1 && o.a0 < h.a1:
+			return true
+		case h.a1 < o.a1 || h.a1 == o.a1 && h.a0 < o.a0:
+			a = a[1:]
+		default:
+			b = b[1:]
 		}
 	}
 	return false

@@ -89,49 +89,69 @@ func (e *engine) tombstone(at entry) (t vault.Tombstone, ok bool, err error) {
 	return t, bad == nil, nil
 }
 
-// graves are the tombstones of the merged tree.
+// graves are the tombstones of the merged tree that only one side had before:
+// what lives beside a tombstone on one side was put there knowingly.
 type graves struct {
 	byPath   map[string]entry
-	byDigest map[vault.Digest][]string // paths; nil until asked for
+	of       map[string]sides // by path
+	byDigest map[vault.Digest][]string
 }
 
-// findGraves lists the tombstones of both sides that nothing removed.
+// findGraves lists the tombstones that one side had and nothing removed.
 func (e *engine) findGraves() (graves, error) {
-	g := graves{byPath: map[string]entry{}}
+	g := graves{byPath: map[string]entry{}, of: map[string]sides{}, byDigest: map[vault.Digest][]string{}}
 	for _, l := range []*lane{e.a, e.b} {
-		dir, err := repo.Lookup(e.Store, l.tree, forgottenDir)
-		if errors.Is(err, repo.ErrPathNotFound) || err == nil && !dir.IsDir() {
-			continue
+		if err := e.addGraves(g, l); err != nil {
+			return g, err
 		}
+	}
+	maps.DeleteFunc(g.byPath, func(path string, _ entry) bool { return g.of[path] == bothSides || e.dropped[path] })
+	for _, path := range slices.Sorted(maps.Keys(g.byPath)) {
+		t, ok, err := e.tombstone(g.byPath[path])
 		if err != nil {
 			return g, err
 		}
-		entries, err := repo.ReadTree(e.Store, dir.Hash)
-		if err != nil {
-			return g, err
-		}
-		for _, t := range entries {
-			if path := forgottenDir + "/" + t.Name; vault.IsTombstone(path) && t.Mode != filemode.Dir {
-				g.byPath[path] = entry{path, t.Hash, t.Mode}
-			}
-		}
-	}
-	for _, u := range e.units {
-		for _, was := range []entry{u.base, u.a, u.b} {
-			delete(g.byPath, was.path)
-		}
-	}
-	for _, o := range e.outcomes {
-		if vault.IsTombstone(o.path) && !e.dropped[o.path] {
-			g.byPath[o.path] = o.entry
+		if ok && !t.Digest.IsZero() {
+			g.byDigest[t.Digest] = append(g.byDigest[t.Digest], path)
 		}
 	}
 	return g, nil
 }
 
-// sweep takes out what is new on a side and was forgotten before, by id or by
-// digest: an older clone brought it back. What is newer than the tombstone is a
-// new decision, and takes the tombstone away.
+// addGraves adds the tombstones of one side, but for those of base that the
+// other side has removed.
+func (e *engine) addGraves(g graves, l *lane) error {
+	dir, err := repo.Lookup(e.Store, l.tree, forgottenDir)
+	if errors.Is(err, repo.ErrPathNotFound) || err == nil && !dir.IsDir() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := repo.ReadTree(e.Store, dir.Hash)
+	if err != nil {
+		return err
+	}
+	from := sideA
+	if l == e.b {
+		from = sideB
+	}
+	for _, t := range entries {
+		path := forgottenDir + "/" + t.Name
+		if !vault.IsTombstone(path) || t.Mode == filemode.Dir {
+			continue
+		}
+		g.of[path] |= from
+		if _, changed := l.changed[path]; changed {
+			g.byPath[path] = entry{path, t.Hash, t.Mode}
+		}
+	}
+	return nil
+}
+
+// sweep takes out what is new on a side and was forgotten on the other, by id
+// or by digest: an older clone brought it back. What is newer than the tombstone
+// is a new decision, and takes the tombstone away.
 func (e *engine) sweep() error {
 	fresh := e.freshMemories()
 	if len(fresh) == 0 || e.undo {
@@ -139,9 +159,6 @@ func (e *engine) sweep() error {
 	}
 	g, err := e.findGraves()
 	if err != nil || len(g.byPath) == 0 {
-		return err
-	}
-	if err := e.indexDigests(&g); err != nil {
 		return err
 	}
 	for _, o := range fresh {
@@ -190,20 +207,6 @@ func (e *engine) freshMemories() []*outcome {
 	return fresh
 }
 
-func (e *engine) indexDigests(g *graves) error {
-	g.byDigest = map[vault.Digest][]string{}
-	for _, path := range slices.Sorted(maps.Keys(g.byPath)) {
-		t, ok, err := e.tombstone(g.byPath[path])
-		if err != nil {
-			return err
-		}
-		if ok && !t.Digest.IsZero() {
-			g.byDigest[t.Digest] = append(g.byDigest[t.Digest], path)
-		}
-	}
-	return nil
-}
-
 func (e *engine) sweepOne(o *outcome, g graves) error {
 	doc, err := e.document(o)
 	if err != nil {
@@ -214,6 +217,7 @@ func (e *engine) sweepOne(o *outcome, g graves) error {
 	if byID := vault.TombstonePath(m.ID); m.ID != "" && g.byPath[byID].there() {
 		paths = append(paths, byID)
 	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return g.of[path]&o.from != 0 })
 	var forgotten time.Time
 	for _, path := range paths {
 		t, _, err := e.tombstone(g.byPath[path])

@@ -208,19 +208,30 @@ func (e *engine) onA(p string) entry {
 // unknownMode differs from every mode, so that the path is edited in any case.
 const unknownMode = filemode.FileMode(1)
 
-// writeNote adds a parked file, unless it is there: one loser is parked once.
+// writeNote adds a parked file, unless it is there, or was there and somebody
+// forgot it: one loser is parked once.
 func (e *engine) writeNote(n Parked, final map[string]entry) error {
-	if final[n.Path].there() {
-		return nil
-	}
-	if _, changed := final[n.Path]; !changed {
-		if _, err := repo.Lookup(e.Store, e.a.tree, n.Path); err == nil {
-			return nil
-		} else if !errors.Is(err, repo.ErrPathNotFound) {
+	grave := vault.TombstonePath(vault.ID(vault.ParseDocument(n.Data).String("id")))
+	for _, p := range []string{n.Path, grave} {
+		there, err := e.inFinal(p, final)
+		if err != nil || there {
 			return err
 		}
 	}
 	h, err := repo.WriteBlob(e.Store, n.Data)
 	final[n.Path] = entry{n.Path, h, filemode.Regular}
 	return err
+}
+
+// inFinal reports whether the merged tree, of which final is what changed, has
+// a file at path.
+func (e *engine) inFinal(path string, final map[string]entry) (bool, error) {
+	if now, changed := final[path]; changed {
+		return now.there(), nil
+	}
+	_, err := repo.Lookup(e.Store, e.a.tree, path)
+	if errors.Is(err, repo.ErrPathNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

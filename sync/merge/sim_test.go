@@ -380,6 +380,44 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// A clone of long ago whose history nobody shares: the union loses nothing, and
+// brings back nothing that was forgotten.
+func TestSimulatedUnion(t *testing.T) {
+	t.Parallel()
+	for seed := range 60 {
+		w := newWorld(t, uint64(1000+seed), 2)
+		var old files
+		for n := range 60 {
+			h := w.hosts[n%2]
+			h.act()
+			h.sync()
+			if n == w.IntN(60) || n == 30 {
+				old = h.tree
+			}
+		}
+		h := w.hosts[0]
+		h.sync()
+		before := h.tree
+		w.remote = w.commit(old, plumbing.ZeroHash, "old clone")
+		h.merge()
+		words := h.tree.words()
+		for word := range before.words() {
+			if !words[word] {
+				t.Errorf("seed %d: %s is lost", seed, word)
+			}
+		}
+		for p := range h.tree {
+			if _, ok := before[p]; ok || !vault.IsMemoryPath(p) {
+				continue
+			}
+			id := vault.ParseDocument([]byte(h.tree[p])).String("id")
+			if _, forgotten := before[vault.TombstonePath(vault.ID(id))]; forgotten && !w.copied[id] {
+				t.Errorf("seed %d: %s is back", seed, p)
+			}
+		}
+	}
+}
+
 // trace says which commits lost a word.
 func (w *world) trace(word string) {
 	has := map[plumbing.Hash]files{}

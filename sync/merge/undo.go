@@ -22,8 +22,8 @@ func Revert(s repo.Store, head, commit plumbing.Hash) (Result, error) {
 // RevertAll takes back what commits did, which are given newest first, on top
 // of the tree of commit head, and returns the new tree. What was changed since
 // stays; where that is in the way of the undo it is reported, as a conflict of
-// KindKeptLaterEdit, and nothing is parked. What says which vault this is, and
-// what git reads, is never taken back.
+// KindKeptLaterEdit, and nothing is parked. What says which vault this is is
+// never taken back, nor are the files deleted that git reads.
 //
 // Undoing a forget brings back the file and takes away the tombstone. A commit
 // without parent added every file that it has. A merge is refused with
@@ -95,13 +95,11 @@ func (e *engine) decideUndo(u *unit) (*outcome, error) {
 	return e.undoEdit(u)
 }
 
-// isOurs reports whether u is a file that no undo touches.
+// isOurs reports whether u is a file that no undo touches: what says which
+// vault this is, and what git reads, where the undo would delete it.
 func isOurs(u *unit) bool {
 	path := u.a.path
-	if !u.a.there() {
-		path = u.base.path
-	}
-	return path == vault.ConfigPath || strings.HasPrefix(path, ".git")
+	return path == vault.ConfigPath || strings.HasPrefix(path, ".git") && !u.b.there()
 }
 
 // undoAdd decides on a file that the commit added and that is not as it left
