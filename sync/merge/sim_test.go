@@ -398,6 +398,12 @@ func TestSimulatedUnion(t *testing.T) {
 		h := w.hosts[0]
 		h.sync()
 		before := h.tree
+		for p, content := range before { // forgotten then, and brought back by an undo: who can tell
+			id := vault.ParseDocument([]byte(content)).String("id")
+			if _, forgotten := old[vault.TombstonePath(vault.ID(id))]; forgotten {
+				before = before.with(files{p: ""})
+			}
+		}
 		w.remote = w.commit(old, plumbing.ZeroHash, "old clone")
 		h.merge()
 		words := h.tree.words()
