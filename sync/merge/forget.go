@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -41,9 +42,13 @@ func (e *engine) editAgainstForget(o *outcome, base entry, deleter *lane) error 
 		return err
 	}
 	e.dropped[path] = true
-	note := flag(t)
+	id, _, err := e.ids(base)
+	if err != nil {
+		return err
+	}
+	note := flag(t, cmp.Or(id, o.path))
 	e.notes = append(e.notes, note)
-	e.flagged = append(e.flagged, flagged{o, t.ID, note.Path})
+	e.flagged = append(e.flagged, flagged{o, vault.ID(id), note.Path})
 	return nil
 }
 

@@ -72,18 +72,18 @@ func cutSlug(slug string, limit int) string {
 	return strings.TrimRight(slug, "-")
 }
 
-// flag returns the note that says that a memory lives on although it was
-// forgotten elsewhere. It follows from the tombstone alone.
-func flag(t vault.Tombstone) Parked {
+// flag returns the note that says that the memory of, an id or a path, lives
+// on although it was forgotten elsewhere. All else follows from the tombstone.
+func flag(t vault.Tombstone, of string) Parked {
 	raw := t.Bytes()
 	who := strings.Join(nonEmpty(t.By.User, t.By.Agent, t.By.Host), ", ")
 	if who == "" {
 		who = "someone"
 	}
 	m := vault.Memory{
-		ID: vault.DerivedID(t.When, raw), Title: "Forgotten elsewhere, edited here: " + string(t.ID),
-		Type: vault.TypeForgotten, Created: t.When, Updated: t.When, Origin: t.By, ConflictOf: string(t.ID),
-		Body: "Memory " + string(t.ID) + " was forgotten at " + vault.FormatTime(t.When) + " by " + who +
+		ID: vault.DerivedID(t.When, raw), Title: "Forgotten elsewhere, edited here: " + of,
+		Type: vault.TypeForgotten, Created: t.When, Updated: t.When, Origin: t.By, ConflictOf: of,
+		Body: "Memory " + of + " was forgotten at " + vault.FormatTime(t.When) + " by " + who +
 			", while it was edited on another host. The edit was kept.\n\n" +
 			"Keep the memory by resolving this conflict, or forget it again.\n",
 	}

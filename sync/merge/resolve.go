@@ -141,9 +141,11 @@ func (e *engine) decideContent(u *unit) (*outcome, error) {
 			return nil, err
 		}
 		e.setContent(o, r.Data)
-		e.result.Merged = append(e.result.Merged, mergedPath(u, r.Winner))
 	}
 	o.path = mergedPath(u, r.Winner)
+	if o.made && !vault.IsTombstone(o.path) {
+		e.result.Merged = append(e.result.Merged, o.path)
+	}
 	if len(r.Lost) > 0 {
 		loser := []entry{u.b, u.a}[r.Winner]
 		data, err := e.data(loser)
@@ -242,6 +244,9 @@ func (e *engine) lose(o *outcome, data []byte, path string) {
 // parkAll puts the losers into conflicts/, now that every winner has its path.
 func (e *engine) parkAll() error {
 	for _, f := range e.flagged {
+		if f.gone {
+			continue
+		}
 		e.result.Flags = append(e.result.Flags, f.path)
 		e.result.Conflicts = append(e.result.Conflicts, ConflictReport{Path: f.path, ID: f.id, Parked: f.note, Kind: KindForgotten})
 	}

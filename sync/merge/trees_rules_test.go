@@ -241,6 +241,22 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// A file without an id is named by its path.
+func TestForgetWithoutID(t *testing.T) {
+	base := files{"m.md": "one\n", "kept.md": "kept\n"}
+	digest := vault.NewDigest(nil, "", "one\n")
+	grave := vault.Tombstone{ID: vault.TombstoneID(vault.Memory{Path: "m.md"}, digest), Path: "m.md", When: noon, Digest: digest}
+	forgotten := files{"m.md": "", vault.TombstonePath(grave.ID): string(grave.Bytes())}
+	got, r := mergeFiles(t, base, base.with(forgotten), base.with(files{"m.md": "one, edited\n"}))
+	notes := got.paths("conflicts/")
+	if len(notes) != 1 || got["m.md"] != "one, edited\n" || len(got.paths("forgotten/")) != 0 {
+		t.Fatalf("got %q", got)
+	}
+	if m := vault.ParseDocument([]byte(got[notes[0]])).Memory(); m.ConflictOf != "m.md" || r.Conflicts[0].ID != "" {
+		t.Errorf("got note of %q, conflicts %v", m.ConflictOf, r.Conflicts)
+	}
+}
+
 // Old clones, rewritten remotes, imports: what was forgotten stays so, unless
 // it is newer than the forget.
 func TestSweep(t *testing.T) {
