@@ -91,13 +91,13 @@ func Round(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
 func lockRounds(ctx context.Context, v *vault.Vault, wait time.Duration) (func(), error) {
 	dir := filepath.Dir(v.WorkDir())
 	if wait > 0 {
-		leave, err := vault.LockPath(ctx, filepath.Join(dir, "sync.wait"), time.Millisecond)
+		leave, err := vault.LockPath(ctx, filepath.Join(dir, "sync.wait"), 0)
 		if err != nil {
 			return nil, busy(err)
 		}
 		defer leave()
 	}
-	unlock, err := vault.LockPath(ctx, filepath.Join(dir, "sync.lock"), max(wait, time.Millisecond))
+	unlock, err := vault.LockPath(ctx, filepath.Join(dir, "sync.lock"), wait)
 	return unlock, busy(err)
 }
 

@@ -34,10 +34,15 @@ func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 // process id in the file is only for the error message.
 func lockFile(ctx context.Context, path string, wait time.Duration) (unlock func(), err error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	ok, err := l.TryLockContext(ctx, 3*time.Millisecond)
+	ok, err := l.TryLock() // once in any case: a short wait may be over before it begins
+	if err == nil && !ok && wait > 0 {
+		waiting, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		ok, err = l.TryLockContext(waiting, 3*time.Millisecond)
+	}
 	switch {
+	case errors.Is(err, context.Canceled), ctx.Err() != nil && !ok:
+		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded), err == nil && !ok:
 		return nil, &LockedError{Path: path, PID: lockHolder(path), Wait: wait}
 	case err != nil:
