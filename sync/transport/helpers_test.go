@@ -119,19 +119,14 @@ func removeTemplates() {
 
 // newFixture makes a bare repository with one commit on main. Its fsck runs
 // when the test ends.
-func newFixture(t testing.TB) *fixture { return copyFixture(t, "one") }
-
-// emptyFixture makes a bare repository without a commit.
-func emptyFixture(t testing.TB) *fixture { return copyFixture(t, "empty") }
-
-func copyFixture(t testing.TB, name string) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	template, err := templates()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, bare: filepath.Join(t.TempDir(), "remote.git")}
-	if err := os.CopyFS(f.bare, os.DirFS(filepath.Join(template, name))); err != nil {
+	if err := os.CopyFS(f.bare, os.DirFS(filepath.Join(template, "one"))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { git(t, f.bare, "fsck", "--full", "--strict") })

@@ -217,11 +217,10 @@ func TestRemoteUnderGC(t *testing.T) {
 			}
 		}
 	})
-	tip := plumbing.ZeroHash
 	for i := range 25 {
 		s := repo.NewMemory()
 		r := open(t, f.bare, Options{})
-		tip = mustFetch(t, r, s)
+		tip := mustFetch(t, r, s)
 		next := commitTo(t, s, tip, fmt.Sprintf("m/%d.md", i), "x")
 		if err := r.Push(t.Context(), s, []Update{{Ref: mainRef, Old: tip, New: next}}, nil); err != nil {
 			t.Fatal(err)

@@ -63,13 +63,14 @@ func (e *deadSession) Error() string { return "the ssh connection is gone: " + e
 func (e *deadSession) Unwrap() error { return e.err }
 
 func (d *sshDialer) start(ctx context.Context, service string) (conversation, error) {
-	stop := context.AfterFunc(ctx, func() { d.client.Close() })
+	client := d.client
+	stop := context.AfterFunc(ctx, func() { client.Close() })
 	defer stop()
-	session, err := d.client.NewSession()
+	session, err := client.NewSession()
 	if err != nil {
 		return nil, &deadSession{err}
 	}
-	p := &sshProcess{session: session, client: d.client}
+	p := &sshProcess{session: session, client: client}
 	in, inErr := session.StdinPipe()
 	out, outErr := session.StdoutPipe()
 	session.Stderr = &p.words

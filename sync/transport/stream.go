@@ -98,9 +98,6 @@ func (s *stream) close(err error) error {
 		s.p.kill()
 	}
 	defer time.AfterFunc(grace, s.p.kill).Stop()
-	if err != nil {
-		s.in.Close()
-	}
 	writeErr := s.written()
 	s.in.Close()
 	words, waitErr := s.p.wait()
