@@ -30,12 +30,32 @@ func idf(n, df int) float64 {
 	return ln(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
-// bm25 returns what n occurrences of a term add to the score of a unit of
-// length terms, where units have avg on average. See math.go for the conversions.
-func bm25(idf float64, n, length int, avg float64) float64 {
+// lengthNorm returns how much a unit of length terms is held back, where units
+// have avg on average. See math.go for the conversions.
+func lengthNorm(length int, avg float64) float64 {
+	return float64(okapiK1 * (1 - okapiB + float64(okapiB*float64(length))/avg))
+}
+
+// bm25 returns what n occurrences of a term add to the score of a unit with norm.
+func bm25(idf float64, n int, norm float64) float64 {
 	tf := float64(n)
-	norm := float64(okapiK1 * (1 - okapiB + float64(okapiB*float64(length))/avg))
 	return float64(idf*tf*(okapiK1+1)) / (tf + norm)
+}
+
+// norms are lengthNorms, computed once for each of the usual lengths.
+type norms struct {
+	avg   float64
+	usual [1024]float64
+}
+
+func (n *norms) of(length int) float64 {
+	if length >= len(n.usual) {
+		return lengthNorm(length, n.avg)
+	}
+	if n.usual[length] == 0 {
+		n.usual[length] = lengthNorm(length, n.avg)
+	}
+	return n.usual[length]
 }
 
 // scorer scores the chunks of all parts for one question.
@@ -46,6 +66,8 @@ type scorer struct {
 	share map[float64]float64 // coverage to the power of coverageExponent
 	all   float64             // what all terms together cover
 	cut   bool                // common terms were held back
+
+	chunkNorms, noteNorms norms
 }
 
 // scoredPart is a part with the scores of its documents. Sums are made in the
@@ -73,6 +95,8 @@ func newScorer(parts []*part, terms []queryTerm) *scorer {
 		s.total.add(p.stats)
 		s.parts = append(s.parts, &scoredPart{part: p})
 	}
+	s.chunkNorms.avg = float64(s.total.chunkLen) / float64(s.total.chunks)
+	s.noteNorms.avg = float64(s.total.noteLen) / float64(s.total.notes)
 	for i := range terms {
 		t := &terms[i]
 		t.chunkIDF = float64(idf(s.total.chunks, t.chunks) * t.Weight)
@@ -131,13 +155,11 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 // scoreTerm adds term k to the documents that walk visits.
 func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingList, func(posting)) error, explain bool) error {
 	t := s.terms[k]
-	avgChunk := float64(s.total.chunkLen) / float64(s.total.chunks)
-	avgNote := float64(s.total.noteLen) / float64(s.total.notes)
 	chunk := func(x posting) {
 		if p.chunk[x.doc] == 0 {
 			p.touched = append(p.touched, x.doc)
 		}
-		add := bm25(t.chunkIDF, x.n, x.len, avgChunk)
+		add := bm25(t.chunkIDF, x.n, s.chunkNorms.of(x.len))
 		p.chunk[x.doc] += add
 		p.covered[x.doc] += t.covers
 		if explain {
@@ -145,7 +167,7 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 		}
 	}
 	note := func(x posting) {
-		add := bm25(t.noteIDF, x.n, x.len, avgNote)
+		add := bm25(t.noteIDF, x.n, s.noteNorms.of(x.len))
 		p.note[x.doc] += add
 		if explain {
 			p.added = append(p.added, contribution{x.doc, k, true, x.n, add})

@@ -1,8 +1,11 @@
 package index
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vademecum/vault"
 )
@@ -93,4 +96,25 @@ func TestOddQueriesAreNoErrors(t *testing.T) {
 	if got := paths(t, x, src, "deploys\xff"); !slices.Equal(got, []string{"a.md"}) {
 		t.Errorf("got %v", got)
 	}
+}
+
+// Any question at all gets an answer, and the same one from the index and from memory.
+func FuzzSearch(f *testing.F) {
+	for _, q := range append(questions, "a AND (b OR \"c", "\xff\x00", "^京都", "k8s 배포 C++ .env", "../../etc/passwd", "the of and") {
+		f.Add(q, 300, true)
+	}
+	content := randomVault(rand.New(rand.NewPCG(15, 16)), 40)
+	src := newNotes(content)
+	dir := f.TempDir()
+	x := openIn(f, dir)
+	update(f, x, src)
+	f.Fuzz(func(t *testing.T, text string, budget int, strict bool) {
+		q := vault.Query{Text: text, Budget: max(budget, 0), Strict: strict, Explain: true, Now: date(1)}
+		indexed := ask(t, x, src, q)
+		memory := ask(t, open(t), src, q)
+		indexed.Stats, memory.Stats = Stats{}, Stats{}
+		if diff := cmp.Diff(memory, indexed); diff != "" {
+			t.Errorf("%q: answers differ (-memory +indexed):\n%s", text, diff)
+		}
+	})
 }
