@@ -39,6 +39,7 @@ const oddConfig = `# a comment
 `
 
 func TestConfigIsReadAsGitReadsIt(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	for _, text := range []string{oddConfig, strings.ReplaceAll(oddConfig, "\n", "\r\n"), "\ufeff" + oddConfig} {
 		ok(t, os.WriteFile(filepath.Join(dir, ".git", "config"), []byte(text), 0o600))
@@ -131,6 +132,7 @@ func TestConfigEditsKeepTheRest(t *testing.T) {
 
 // TestConfigValuesSurvive: whatever is set, git and we read it back.
 func TestConfigValuesSurvive(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	for _, v := range []string{"", "plain", " lead", "trail ", "a#b", "a;b", `"quoted"`, `back\slash\`, "tab\there", "line\nbreak", "데이터", "a = b", "[x]", "cr\rx"} {
 		ok(t, g.SetConfig("vade.test", v))
@@ -146,6 +148,7 @@ func TestConfigValuesSurvive(t *testing.T) {
 }
 
 func TestUnsupportedRepositories(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, feature string
 		setUp         func(t *testing.T, dir string)

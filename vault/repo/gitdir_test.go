@@ -33,6 +33,7 @@ func TestCommitIsWhatGitSees(t *testing.T) {
 }
 
 func TestOpenReadsWhatGitWrote(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	git(t, dir, "init", "-q", "-b", "main")
 	if _, err := repo.Open(filepath.Join(dir, "nowhere")); !errors.Is(err, repo.ErrNotRepository) {
@@ -71,6 +72,7 @@ func TestOpenReadsWhatGitWrote(t *testing.T) {
 }
 
 func TestLinkedWorkTree(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"a.md": "a"})
 	linked := filepath.Join(t.TempDir(), "linked")

@@ -42,6 +42,7 @@ func TestHostileEnvironment(t *testing.T) {
 }
 
 func TestStateSeesOperations(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	state := func(want repo.Operation) {
 		t.Helper()
@@ -93,6 +94,7 @@ func TestStateSeesOperations(t *testing.T) {
 
 // TestInitAfterCrash: whatever part of Init was done, doing it again ends well.
 func TestInitAfterCrash(t *testing.T) {
+	t.Parallel()
 	whole := filepath.Join(t.TempDir(), "whole")
 	g, err := repo.Init(whole)
 	ok(t, err)
@@ -154,6 +156,7 @@ func TestBareRepository(t *testing.T) {
 
 // TestHumanAtWork: commits by hand, between ours, keep both.
 func TestHumanAtWork(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"ours.md": "1\n", "theirs.md": "1\n"})
 	for range 3 {

@@ -85,6 +85,7 @@ func (i *IndexLock) Entries(paths []string) (map[string]plumbing.Hash, error) {
 // entry byte for byte, so that what a human has staged stays staged, and gives the
 // lock up. It must follow each move of HEAD: with entries older than HEAD, the
 // next git commit -am undoes our commit. Unmerged entries of the changed paths go.
+// A crash of the machine, not of the process, may bring the old index back whole.
 func (i *IndexLock) Splice(changes []IndexChange) error {
 	if i.l == nil {
 		return errors.New("update git index: the lock is given up")
@@ -98,7 +99,9 @@ func (i *IndexLock) Splice(changes []IndexChange) error {
 	if err == nil {
 		l := i.l
 		i.l = nil
-		err = l.commit()
+		// The name is not synced, as git does not sync it: after a power cut, whoever
+		// moved HEAD has to splice again what it had noted before.
+		err = l.rename()
 	}
 	if err != nil {
 		return fmt.Errorf("update git index: %w", err)

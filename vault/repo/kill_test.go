@@ -88,6 +88,7 @@ func oneCommit(g *repo.GitDir, path, text string) (h plumbing.Hash, change repo.
 // acknowledged is lost, nothing is half written, and the next process goes to work
 // at once: the locks that the dead one left do not stop it.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "vault")
 	rnd := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	var acked []string

@@ -122,8 +122,17 @@ func (g *GitDir) newMarker() (*os.File, error) {
 	}
 }
 
-// commit makes the content durable and renames it over the target.
+// commit makes the content and its name durable: it renames the lock over the
+// target.
 func (l *lockFile) commit() error {
+	if err := l.rename(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(l.target))
+}
+
+// rename is commit without the name being durable on return.
+func (l *lockFile) rename() error {
 	if err := l.Sync(); err != nil {
 		l.release()
 		return err
@@ -136,7 +145,7 @@ func (l *lockFile) commit() error {
 	if l.marker != "" {
 		os.Remove(l.marker)
 	}
-	return syncDir(filepath.Dir(l.target))
+	return nil
 }
 
 // release gives the lock up without a change. After commit it must not be called.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,12 +112,18 @@ func publish(files []looseFile, dirs map[string]bool) error {
 			return err
 		}
 	}
-	names := make([]string, 0, len(dirs))
-	for dir := range dirs {
-		names = append(names, dir)
+	if len(files) == 0 {
+		return nil
 	}
-	errs := make([]error, len(names))
-	each(len(names), func(i int) { errs[i] = syncDir(names[i]) })
+	last := filepath.Dir(files[len(files)-1].path)
+	delete(dirs, last)
+	return syncDirs(append(slices.Collect(maps.Keys(dirs)), last))
+}
+
+// syncEach makes the names in each of several folders durable.
+func syncEach(dirs []string) error {
+	errs := make([]error, len(dirs))
+	each(len(dirs), func(i int) { errs[i] = syncDir(dirs[i]) })
 	return errors.Join(errs...)
 }
 

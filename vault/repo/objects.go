@@ -259,20 +259,6 @@ func (db *objectDB) size(h plumbing.Hash) (int64, error) {
 	return int64(len(b)), err
 }
 
-// looseType returns the type of one of our own loose objects.
-func (db *objectDB) looseType(h plumbing.Hash) (plumbing.ObjectType, error) {
-	f, err := os.Open(loosePath(db.dirs[0], h))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	t, _, _, err := db.inf.looseHeader(f)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	return t, nil
-}
-
 // looseHashes lists the loose objects of our own folder.
 func (db *objectDB) looseHashes() ([]plumbing.Hash, error) {
 	var hs []plumbing.Hash

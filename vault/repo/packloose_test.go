@@ -30,6 +30,15 @@ func looseHistory(t testing.TB, build func(s repo.Store) plumbing.Hash) (*repo.G
 	return g, dir
 }
 
+// packedHistory is looseHistory with the objects in packs.
+func packedHistory(t testing.TB, build func(s repo.Store) plumbing.Hash) (*repo.GitDir, string) {
+	t.Helper()
+	g, dir := initRepo(t)
+	head := build(g)
+	ok(t, g.CompareAndSet(repo.Main, plumbing.ZeroHash, head, "built"))
+	return g, dir
+}
+
 // growingFolder is n commits, each with one more note in one folder, and now and
 // then an edit of an old one.
 func growingFolder(t testing.TB, n int) func(repo.Store) plumbing.Hash {
@@ -71,7 +80,8 @@ func objectSize(t testing.TB, dir string) (loose, packs int, bytes int64) {
 }
 
 func TestPackLoose(t *testing.T) {
-	g, dir := looseHistory(t, growingFolder(t, 300))
+	t.Parallel()
+	g, dir := looseHistory(t, growingFolder(t, 150))
 	before, _, _ := objectSize(t, dir)
 	other := openRepo(t, dir)
 	_, head, err := other.Head()
@@ -79,7 +89,7 @@ func TestPackLoose(t *testing.T) {
 	stats, err := g.PackLoose(t.Context(), repo.PackOptions{})
 	ok(t, err)
 	equal(t, "packed below the limit", stats.Objects, 0)
-	stats, err = g.PackLoose(t.Context(), repo.PackOptions{Loose: 500})
+	stats, err = g.PackLoose(t.Context(), repo.PackOptions{Loose: 250})
 	ok(t, err)
 	equal(t, "packed", stats.Objects, before)
 	loose, packs, size := objectSize(t, dir)
@@ -94,14 +104,14 @@ func TestPackLoose(t *testing.T) {
 		ok(t, err)
 		for f, err := range repo.Files(other, c.Tree, "") {
 			ok(t, err)
-			if n%50 == 0 {
+			if n%25 == 0 {
 				_, err = repo.ReadBlob(other, f.Hash)
 				ok(t, err)
 			}
 		}
 		n++
 	}
-	equal(t, "commits", n, 300)
+	equal(t, "commits", n, 150)
 	git(t, dir, "gc", "-q")
 	_, _, best := objectSize(t, dir)
 	t.Logf("%d bytes, git gc %d", size, best)
@@ -128,6 +138,7 @@ func chainDepth(t testing.TB, dir string) int {
 }
 
 func TestPackLooseOfOddHistories(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		g, dir := initRepo(t)
 		commits := randomHistory(t, g, rand.New(rand.NewPCG(seed, 3)), 80, time.Hour)
@@ -171,6 +182,7 @@ func TestPackLooseLeavesBrokenObjects(t *testing.T) {
 }
 
 func TestManySmallPacksAreMerged(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"start.md": "s"})
 	for i := range 12 {

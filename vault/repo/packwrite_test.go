@@ -27,7 +27,8 @@ type iotest struct{ r io.Reader }
 func (r iotest) Read(b []byte) (int, error) { return r.r.Read(b[:min(len(b), 1013)]) }
 
 func TestReceivePacks(t *testing.T) {
-	src, dir := looseHistory(t, growingFolder(t, 120))
+	t.Parallel()
+	src, dir := packedHistory(t, growingFolder(t, 120))
 	_, head, err := src.Head()
 	ok(t, err)
 	for _, args := range [][]string{{"--delta-base-offset"}, {}, {"--window=0"}, {"--depth=200", "--window=50"}} {
@@ -54,7 +55,8 @@ func packFiles(t testing.TB, dir string) []string {
 }
 
 func TestReceivedPacksAreChecked(t *testing.T) {
-	src, dir := looseHistory(t, growingFolder(t, 30))
+	t.Parallel()
+	src, dir := packedHistory(t, growingFolder(t, 30))
 	_, head, err := src.Head()
 	ok(t, err)
 	sound := gitRaw(t, dir, head.String(), "pack-objects", "--revs", "--stdout", "-q")
@@ -88,7 +90,8 @@ func TestReceivedPacksAreChecked(t *testing.T) {
 
 // TestOrphanPack: a pack without an index, from an interrupted fetch, is not there.
 func TestOrphanPack(t *testing.T) {
-	src, dir := looseHistory(t, growingFolder(t, 20))
+	t.Parallel()
+	src, dir := packedHistory(t, growingFolder(t, 20))
 	_, head, err := src.Head()
 	ok(t, err)
 	git(t, dir, "gc", "-q")

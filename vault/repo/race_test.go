@@ -20,6 +20,7 @@ import (
 // one branch while git reads, packs and collects. Every commit that was
 // acknowledged is in history, and no reader ever sees a broken ref or index.
 func TestConcurrentWriters(t *testing.T) {
+	t.Parallel()
 	const writers, commits = 4, 12
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"start.md": "start"})
@@ -135,6 +136,7 @@ func commitOnce(t *testing.T, dir, path, text string) (plumbing.Hash, error) {
 }
 
 func TestRefRaces(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	base := commit(t, g, map[string]string{"a.md": "a"})
 	var ids []plumbing.Hash
@@ -171,6 +173,7 @@ func TestRefRaces(t *testing.T) {
 }
 
 func TestStaleRefLocks(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	a := commit(t, g, map[string]string{"a.md": "a"})
 	b, _ := buildCommit(t, g, a, 2, map[string]string{"a.md": "b"})

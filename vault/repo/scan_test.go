@@ -184,6 +184,7 @@ func TestScanOfUnreadableFolders(t *testing.T) {
 
 // TestScanAgainstGit compares with git status after random changes.
 func TestScanAgainstGit(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	name := func() string {

@@ -17,19 +17,19 @@ import (
 // and no symbolic link is followed.
 type scanDir struct{ f *os.File }
 
-func openScanRoot(w *WorkTree) (scanDir, error) {
+func openScanRoot(w *WorkTree) (*scanDir, error) {
 	f, err := w.root.Open(".")
-	return scanDir{f}, err
+	return &scanDir{f}, err
 }
 
-func (d scanDir) close() { d.f.Close() }
+func (d *scanDir) close() { d.f.Close() }
 
-func (d scanDir) sub(name string) (scanDir, error) {
+func (d *scanDir) sub(name string) (*scanDir, error) {
 	f, err := d.open(name, unix.O_DIRECTORY)
-	return scanDir{f}, err
+	return &scanDir{f}, err
 }
 
-func (d scanDir) open(name string, flags int) (*os.File, error) {
+func (d *scanDir) open(name string, flags int) (*os.File, error) {
 	for {
 		fd, err := unix.Openat(int(d.f.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
 		if err == nil {
@@ -41,7 +41,7 @@ func (d scanDir) open(name string, flags int) (*os.File, error) {
 	}
 }
 
-func (d scanDir) list() ([]scanItem, error) {
+func (d *scanDir) list() ([]scanItem, error) {
 	names, err := d.f.ReadDir(-1)
 	if err != nil {
 		return nil, err
@@ -63,15 +63,15 @@ func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
 	return append(items, scanItem{key: name, kind: itemSpecial}, scanItem{key: name + "/", kind: itemBelow})
 }
 
-func (d scanDir) stat(i *scanItem) (fileStat, error) {
+func (d *scanDir) stat(name string) (fileStat, error) {
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(int(d.f.Fd()), i.key, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Fstatat(int(d.f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			return statOfUnix(&st), nil
 		}
 		if !errors.Is(err, unix.EINTR) {
-			return fileStat{}, &fs.PathError{Op: "lstat", Path: i.key, Err: err}
+			return fileStat{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 		}
 	}
 }
@@ -94,8 +94,8 @@ func statOfUnix(st *unix.Stat_t) fileStat {
 }
 
 // hash reads the file and returns its blob id, and what the file was meanwhile.
-func (d scanDir) hash(i *scanItem) (plumbing.Hash, fileStat, error) {
-	f, err := d.open(i.key, unix.O_NONBLOCK) // lest a FIFO makes us wait
+func (d *scanDir) hash(name string) (plumbing.Hash, fileStat, error) {
+	f, err := d.open(name, unix.O_NONBLOCK) // lest a FIFO makes us wait
 	if err != nil {
 		return plumbing.ZeroHash, fileStat{}, err
 	}
@@ -114,5 +114,5 @@ func (d scanDir) hash(i *scanItem) (plumbing.Hash, fileStat, error) {
 			return h, now, err
 		}
 	}
-	return plumbing.ZeroHash, fileStat{}, fmt.Errorf("read %s: %w", i.key, errChanging)
+	return plumbing.ZeroHash, fileStat{}, fmt.Errorf("read %s: %w", name, errChanging)
 }

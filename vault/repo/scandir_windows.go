@@ -14,17 +14,18 @@ import (
 type scanDir struct {
 	root *os.Root
 	path string
+	info map[string]fs.FileInfo // of files, from list
 }
 
-func openScanRoot(w *WorkTree) (scanDir, error) { return scanDir{w.root, "."}, nil }
+func openScanRoot(w *WorkTree) (*scanDir, error) { return &scanDir{root: w.root, path: "."}, nil }
 
-func (d scanDir) close() {}
+func (d *scanDir) close() {}
 
-func (d scanDir) sub(name string) (scanDir, error) {
-	return scanDir{d.root, filepath.Join(d.path, name)}, nil
+func (d *scanDir) sub(name string) (*scanDir, error) {
+	return &scanDir{root: d.root, path: filepath.Join(d.path, name)}, nil
 }
 
-func (d scanDir) list() ([]scanItem, error) {
+func (d *scanDir) list() ([]scanItem, error) {
 	f, err := d.root.Open(d.path)
 	if err != nil {
 		return nil, err
@@ -35,6 +36,7 @@ func (d scanDir) list() ([]scanItem, error) {
 		return nil, err
 	}
 	items := make([]scanItem, 0, len(names))
+	d.info = make(map[string]fs.FileInfo, len(names))
 	for _, e := range names {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +49,8 @@ func (d scanDir) list() ([]scanItem, error) {
 		case info.IsDir():
 			items = append(items, scanItem{key: e.Name() + "/", kind: itemDir})
 		case info.Mode().IsRegular():
-			items = append(items, scanItem{key: e.Name(), kind: itemFile, info: info})
+			items = append(items, scanItem{key: e.Name(), kind: itemFile})
+			d.info[e.Name()] = info
 		default:
 			items = append(items, scanItem{key: e.Name(), kind: itemSpecial}, scanItem{key: e.Name() + "/", kind: itemBelow})
 		}
@@ -55,11 +58,11 @@ func (d scanDir) list() ([]scanItem, error) {
 	return items, nil
 }
 
-func (d scanDir) stat(i *scanItem) (fileStat, error) { return statOf(i.info), nil }
+func (d *scanDir) stat(name string) (fileStat, error) { return statOf(d.info[name]), nil }
 
 // hash reads the file and returns its blob id, and what the file is.
-func (d scanDir) hash(i *scanItem) (plumbing.Hash, fileStat, error) {
-	f, err := d.root.Open(filepath.Join(d.path, i.key))
+func (d *scanDir) hash(name string) (plumbing.Hash, fileStat, error) {
+	f, err := d.root.Open(filepath.Join(d.path, name))
 	if err != nil {
 		return plumbing.ZeroHash, fileStat{}, err
 	}

@@ -18,6 +18,7 @@ import (
 // TestSpliceVariants splices into every kind of index that git makes, and then
 // lets git judge.
 func TestSpliceVariants(t *testing.T) {
+	t.Parallel()
 	long := "memories/" + strings.Repeat("long/", 1000) + "name.md" // does not fit the 12 bits of the entry
 	for _, c := range []struct {
 		name  string
@@ -60,6 +61,7 @@ func TestSpliceVariants(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			g, dir := initRepo(t)
 			commit(t, g, map[string]string{"a.md": "a", "m/2026/b.md": "b", "m/2026/c.md": "c", "m/2027/d.md": "d"})
 			git(t, dir, "status")
@@ -198,6 +200,7 @@ func TestSpliceEndsConflictOfItsPaths(t *testing.T) {
 
 // TestSpliceFileAndFolder: a name that was a file becomes a folder and back.
 func TestSpliceFileAndFolder(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"a": "file", "a.b": "between", "a0": "after"})
 	git(t, dir, "read-tree", "HEAD") // with a TREE extension
@@ -262,6 +265,7 @@ func TestSpliceDoesNotVouchForOthersEdits(t *testing.T) {
 }
 
 func TestLockedIndex(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	commit(t, g, map[string]string{"a.md": "a"})
 	lock := filepath.Join(dir, ".git", "index.lock")

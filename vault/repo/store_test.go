@@ -8,6 +8,7 @@ import (
 )
 
 func TestStores(t *testing.T) {
+	t.Parallel()
 	t.Run("Memory", func(t *testing.T) {
 		repotest.Run(t, func(*testing.T) repo.Store { return repo.NewMemory() })
 	})

@@ -137,6 +137,7 @@ func TestSymlinksAreRefused(t *testing.T) {
 // TestFoldersPrunedWhileWriting: one removes the last file of a folder while
 // another writes into it.
 func TestFoldersPrunedWhileWriting(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	other := openRepo(t, dir)
 	var wg sync.WaitGroup
@@ -171,6 +172,7 @@ func TestFoldersPrunedWhileWriting(t *testing.T) {
 
 // TestWriteFileIsAtomic: a reader sees the old or the new content.
 func TestWriteFileIsAtomic(t *testing.T) {
+	t.Parallel()
 	g, dir := initRepo(t)
 	contents := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 50_000)}
 	ok(t, g.WorkTree().WriteFile("x.md", []byte(contents[0])))

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package repo
 
@@ -13,3 +13,6 @@ func syncDir(dir string) error {
 	defer f.Close()
 	return f.Sync()
 }
+
+// syncDirs makes the names in several folders of one file system durable.
+func syncDirs(dirs []string) error { return syncEach(dirs) }
