@@ -208,7 +208,9 @@ func (g *gitProgram) config() []string {
 	if g.creds.given() {
 		req := http.Request{Header: http.Header{}}
 		g.creds.apply(&req)
-		pairs = append(pairs, [2]string{"http.extraHeader", "Authorization: " + req.Header.Get("Authorization")})
+		pairs = append(pairs,
+			[2]string{"http.extraHeader", "Authorization: " + req.Header.Get("Authorization")},
+			[2]string{"http.followRedirects", "false"}) // the header is for this host
 	} else if g.r.addr.user != "" {
 		pairs = append(pairs, [2]string{"credential.username", g.r.addr.user})
 	}

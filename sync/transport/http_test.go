@@ -504,6 +504,37 @@ func (s *stalling) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// A host may accept a connection, or start a program, and never say a word.
+func TestStalledSSH(t *testing.T) {
+	isolate(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("GIT_SSH_COMMAND", "cat >/dev/null #")
+	for url, opts := range map[string]Options{"ssh://git@" + l.Addr().String() + "/x": {}, "git@host:x": {Exec: true}} {
+		opts.StallTimeout = 100 * time.Millisecond
+		_, _, err := open(t, url, opts).Refs(t.Context())
+		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "nothing moved") {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+}
+
+func TestBigPackIsSpooledToAFile(t *testing.T) {
+	isolate(t)
+	tmp := t.TempDir()
+	f := newFixture(t)
+	f.commit("big.md", noise(spoolMemory*3/2))
+	t.Setenv("TMPDIR", tmp)
+	t.Setenv("TMP", tmp)
+	mustFetch(t, open(t, serveGit(t, f).URL+"/remote.git", Options{}), repo.NewMemory())
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // A slow server is not a stalled one.
 func TestSlowServer(t *testing.T) {
 	isolate(t)

@@ -194,12 +194,12 @@ func (l *local) push(ctx context.Context, s repo.Store, updates []Update, haves 
 		return err
 	}
 	defer g.Close()
-	hooked, err := hasHooks(g)
+	reason, err := needsGit(g)
 	if err != nil {
 		return err
 	}
-	if hooked != "" {
-		return l.pushThroughGit(ctx, s, updates, haves, hooked)
+	if reason != "" {
+		return l.pushThroughGit(ctx, s, updates, haves, reason)
 	}
 	refs, err := g.Refs("refs/")
 	if err != nil {
@@ -240,11 +240,11 @@ func (l *local) move(g *repo.GitDir, u Update) error {
 
 // pushThroughGit lets git run the hooks of the remote, which are its owner's
 // rules; we run nothing ourselves.
-func (l *local) pushThroughGit(ctx context.Context, s repo.Store, updates []Update, haves []plumbing.Hash, hook string) error {
+func (l *local) pushThroughGit(ctx context.Context, s repo.Store, updates []Update, haves []plumbing.Hash, reason string) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return &RejectedError{
-			Ref: updates[0].Ref, Reason: "the repository has the hook " + hook + ", and there is no git command here to run it",
-			Remedy: "install git, or remove the hook",
+			Ref: updates[0].Ref, Reason: "the repository has " + reason + ", and there is no git command here to heed it",
+			Remedy: "install git, or remove that rule",
 		}
 	}
 	w := newWire(l.r, newLocalProgram(l.path))
@@ -252,8 +252,15 @@ func (l *local) pushThroughGit(ctx context.Context, s repo.Store, updates []Upda
 	return w.push(ctx, s, updates, haves)
 }
 
-// hasHooks names a hook of g that git would run for a push.
-func hasHooks(g *repo.GitDir) (string, error) {
+// needsGit names what in g only git can heed when it is pushed to.
+func needsGit(g *repo.GitDir) (string, error) {
+	policy, _, err := g.Config("receive.denyCurrentBranch")
+	if err != nil {
+		return "", err
+	}
+	if strings.EqualFold(policy, "updateInstead") {
+		return "receive.denyCurrentBranch=updateInstead", nil
+	}
 	dir, ok, err := g.Config("core.hooksPath")
 	if err != nil {
 		return "", err
@@ -266,7 +273,7 @@ func hasHooks(g *repo.GitDir) (string, error) {
 	for _, name := range []string{"pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err == nil && info.Mode().IsRegular() && isExecutable(info) {
-			return name, nil
+			return "the hook " + name, nil
 		}
 	}
 	return "", nil
@@ -284,17 +291,43 @@ func checkPolicy(g *repo.GitDir, refs map[string]plumbing.Hash, updates []Update
 		return err
 	}
 	for _, u := range updates {
-		if !strings.HasPrefix(u.Ref, "refs/") {
+		where := checkedOut[u.Ref]
+		switch {
+		case !strings.HasPrefix(u.Ref, "refs/"):
 			return &RejectedError{Ref: u.Ref, Reason: "funny refname", Remedy: "push to refs/heads/main"}
-		}
-		if where := checkedOut[u.Ref]; where != "" {
+		case where != "":
 			return &RejectedError{Ref: u.Ref, Reason: "the branch is checked out in " + where, Remedy: checkedOutRemedy}
-		}
-		if deny, _, _ := g.Config("receive.denyDeletes"); u.New.IsZero() && isTrue(deny) {
-			return &RejectedError{Ref: u.Ref, Reason: "deletion prohibited (receive.denyDeletes)", Remedy: "delete it there"}
+		case u.New.IsZero():
+			if err := checkDeletion(g, u.Ref); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func checkDeletion(g *repo.GitDir, ref string) error {
+	denied, _, err := g.Config("receive.denyDeletes")
+	if err != nil {
+		return err
+	}
+	current, _, err := g.Config("receive.denyDeleteCurrent")
+	if err != nil {
+		return err
+	}
+	switch {
+	case isTrue(denied):
+		return &RejectedError{Ref: ref, Reason: "deletion prohibited (receive.denyDeletes)", Remedy: "delete it there"}
+	case symref(filepath.Join(g.Dir(), "HEAD")) == ref && !isLenient(current):
+		return &RejectedError{Ref: ref, Reason: "deletion of the current branch prohibited", Remedy: "let HEAD name another branch there"}
+	}
+	return nil
+}
+
+// isLenient says whether a receive.deny… setting allows what it is about.
+func isLenient(value string) bool {
+	v := strings.ToLower(value)
+	return v == "ignore" || v == "warn" || v == "false"
 }
 
 // checkedOutBranches maps the branches that work trees of g show to the place
@@ -304,7 +337,7 @@ func checkedOutBranches(g *repo.GitDir) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := strings.ToLower(policy); p == "ignore" || p == "warn" || p == "false" {
+	if isLenient(policy) {
 		return nil, nil
 	}
 	out := map[string]string{}

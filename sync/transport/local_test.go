@@ -141,9 +141,35 @@ func TestDenyDeletes(t *testing.T) {
 	f := newFixture(t)
 	git(t, f.bare, "config", "receive.denyDeletes", "true")
 	git(t, f.bare, "branch", "x", "main")
-	err := open(t, f.bare, Options{}).Push(t.Context(), repo.NewMemory(), []Update{{Ref: "refs/heads/x", Old: f.head()}}, nil)
-	if !errors.Is(err, ErrRejected) {
+	remove := func(ref string) error {
+		return open(t, f.bare, Options{}).Push(t.Context(), repo.NewMemory(), []Update{{Ref: ref, Old: f.head()}}, nil)
+	}
+	if err := remove("refs/heads/x"); !errors.Is(err, ErrRejected) {
 		t.Errorf("got %v", err)
+	}
+	git(t, f.bare, "config", "receive.denyDeletes", "false")
+	if err := remove("refs/heads/x"); err != nil {
+		t.Error(err)
+	}
+	if err := remove(mainRef); !errors.Is(err, ErrRejected) {
+		t.Errorf("the current branch: got %v", err)
+	}
+}
+
+func TestUpdateInsteadIsLeftToGit(t *testing.T) {
+	isolate(t)
+	f := newFixture(t)
+	work := workTree(t, f)
+	git(t, work, "config", "receive.denyCurrentBranch", "updateInstead")
+	s := repo.NewMemory()
+	r := open(t, work, Options{})
+	first := mustFetch(t, r, s)
+	second := commitTo(t, s, first, "b.md", "b")
+	if err := r.Push(t.Context(), s, []Update{{Ref: mainRef, Old: first, New: second}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if out := git(t, work, "status", "--porcelain"); out != "" {
+		t.Errorf("the work tree did not follow: %s", out)
 	}
 }
 

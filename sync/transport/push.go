@@ -32,7 +32,9 @@ func (w *wire) pushWatched(ctx context.Context, s repo.Store, updates []Update, 
 	if err != nil {
 		return false, err
 	}
+	resume := w.dog.hold()
 	p, err := newPushRequest(w.r, s, c.advert(), updates, haves)
+	resume()
 	if err != nil {
 		return false, c.close(err)
 	}

@@ -69,8 +69,9 @@ func keepPack(packer storer.PackfileWriter, stream io.Reader, dog *watchdog) err
 	}
 	out := &stickyWriter{w: w}
 	_, readErr := io.Copy(out, stream)
-	dog.pause()
+	resume := dog.hold()
 	closeErr := w.Close()
+	resume()
 	switch {
 	case out.err != nil:
 		return out.err
@@ -111,7 +112,7 @@ func (r *Remote) unpack(ctx context.Context, s repo.Store, stream io.Reader, dog
 		return err
 	}
 	defer pack.close()
-	dog.pause()
+	defer dog.hold()()
 	check := &indexer{pack: pack, size: pack.size}
 	if _, err := check.run(ctx); err != nil {
 		return err

@@ -142,13 +142,14 @@ func hasDrive(s string) bool {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func parseSchemeURL(raw string, windows bool) (address, error) {
+	if strings.HasPrefix(strings.ToLower(raw), "file:") {
+		return parseFile(raw, windows)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return address{}, bad(raw, "it is not a URL", "escape special characters in the user, password and path as %XX")
 	}
 	switch s := strings.ToLower(u.Scheme); s {
-	case "file":
-		return parseFile(raw, u, windows)
 	case "http", "https":
 		return parseHTTP(raw, u, scheme(s))
 	case "ssh", "git+ssh", "ssh+git":
@@ -160,15 +161,19 @@ func parseSchemeURL(raw string, windows bool) (address, error) {
 	}
 }
 
-func parseFile(raw string, u *url.URL, windows bool) (address, error) {
-	if u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
+// parseFile takes the path as it stands after the host, query and fragment
+// marks included, as git does.
+func parseFile(raw string, windows bool) (address, error) {
+	_, rest, _ := strings.Cut(raw, "://")
+	host, tail, found := strings.Cut(rest, "/")
+	if host != "" && !strings.EqualFold(host, "localhost") {
 		return address{}, bad(raw, "a file URL has no host", "write file:/// with three slashes")
 	}
-	if u.Path == "" || strings.IndexByte(u.Path, 0) >= 0 {
-		return address{}, bad(raw, "it has no path", "write file:///path/to/repository")
+	p, err := url.PathUnescape("/" + tail)
+	if !found || err != nil || printable(p) != p {
+		return address{}, bad(raw, "it has no path", "write file:///path/to/repository, with special characters as %XX")
 	}
-	p := u.Path
-	if windows && hasDrive(strings.TrimPrefix(p, "/")) {
+	if windows && hasDrive(p[1:]) {
 		p = p[1:]
 	}
 	return address{scheme: schemeFile, path: p}, nil

@@ -20,6 +20,7 @@ func TestParseURL(t *testing.T) {
 		{"relative", address{scheme: schemeFile, path: "relative"}},
 		{"a/b::c", address{scheme: schemeFile, path: "a/b::c"}},
 		{"file:///srv/my%20vault.git", address{scheme: schemeFile, path: "/srv/my vault.git"}},
+		{"FILE:///srv/what?/v#1.git", address{scheme: schemeFile, path: "/srv/what?/v#1.git"}},
 		{"file://localhost/srv/v.git", address{scheme: schemeFile, path: "/srv/v.git"}},
 		{"https://host.example/a/b.git", address{scheme: schemeHTTPS, host: "host.example", path: "/a/b.git"}},
 		{"https://host.example/a/b.git/", address{scheme: schemeHTTPS, host: "host.example", path: "/a/b.git"}},
@@ -62,7 +63,7 @@ func TestBadURL(t *testing.T) {
 	for _, raw := range []string{
 		"", " ", " /x", "-oProxyCommand=x", "ext::sh -c id", "fd::3", "foo::bar", "git://host/x", "ftp://host/x", "gopher://x/y",
 		"https://", "https:///x", "https://host/x\nhttps://other/y", "https://host/x?token=abc", "https://host/x#y", "https://host:port/x",
-		"file://host/x", "file://", "file:x",
+		"file://host/x", "file://", "file:x", "file:///%zz", "file:///a%00b",
 		"ssh://-oProxyCommand=touch%20x/y", "ssh://host", "ssh://host/", "ssh://user:secret@host/x", "ssh:///x",
 		"-host:x", "git@-host:x", "host:", "host:-x", "-user@host:x", "ho st:x", "git@[host:x", "host`id`:x", "$(id):x", "a;b:x", "host:x\ty",
 		"ssh://-user@host/x", "ssh://us%27er@host/x", "git@[host:port]:x",

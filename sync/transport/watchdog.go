@@ -27,7 +27,7 @@ func (w *watchdog) watch(parent context.Context) (ctx context.Context, done func
 	w.timer = time.AfterFunc(w.limit, func() { cancel(errStalled) })
 	w.mu.Unlock()
 	return ctx, func(err error) error {
-		w.pause()
+		w.hold()
 		stalled := context.Cause(ctx) == errStalled
 		cancel(nil)
 		if err != nil && stalled {
@@ -46,13 +46,21 @@ func (w *watchdog) kick() {
 	}
 }
 
-// pause ends the watch: what is left of the operation happens on this host.
-func (w *watchdog) pause() {
+// hold keeps the watchdog from biting while this host works on its own.
+func (w *watchdog) hold() (resume func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.timer != nil {
-		w.timer.Stop()
-		w.timer = nil
+	timer := w.timer
+	if timer == nil {
+		return func() {}
+	}
+	timer.Stop()
+	w.timer = nil
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.timer = timer
+		timer.Reset(w.limit)
 	}
 }
 
