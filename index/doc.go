@@ -19,6 +19,9 @@
 //	  tmp-…               a writer's work in progress
 //	  writer.lock         held while a generation is made; never by a reader
 //
+// The segments are written and read with zapx alone. bleve's index packages
+// would do more, and cost 13 to 26 ms of processor time at every process start.
+//
 // A generation never changes. Readers open the ones that the manifest names and
 // take no lock. A writer makes new ones under the lock, syncs them, publishes
 // by renaming the manifest, and removes those that were retired a while ago. So

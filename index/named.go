@@ -1,6 +1,7 @@
 package index
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -70,14 +71,8 @@ func (n name) isID(m *vault.Memory) bool {
 // named returns, by place in the source, how the question names notes.
 func named(src Source, parts []*scoredPart, list []name) (map[int]string, error) {
 	found := map[int]string{}
+	findPaths(src, list, found)
 	for _, n := range list {
-		if strings.ContainsAny(n.text, "./-_") || n.tail == "" || len(list) == 1 {
-			for i := range src.Len() {
-				if path, _ := src.Key(i); n.isPath(path) {
-					found[i] = "named by its path"
-				}
-			}
-		}
 		if n.tail == "" {
 			continue
 		}
@@ -98,6 +93,29 @@ func named(src Source, parts []*scoredPart, list []name) (map[int]string, error)
 		}
 	}
 	return found, nil
+}
+
+// findPaths adds the notes whose path, or the end of it, is one of list.
+func findPaths(src Source, list []name, found map[int]string) {
+	byBase := map[string][]name{}
+	for _, n := range list {
+		if n.tail != "" && len(list) > 1 && !strings.ContainsAny(n.text, "./-_") {
+			continue // a word, or an id
+		}
+		base := strings.ToLower(path.Base(n.text))
+		byBase[base] = append(byBase[base], n)
+		byBase[base+".md"] = append(byBase[base+".md"], n)
+	}
+	if len(byBase) == 0 {
+		return
+	}
+	for i := range src.Len() {
+		p, _ := src.Key(i)
+		base := p[strings.LastIndexByte(p, '/')+1:]
+		if slices.ContainsFunc(byBase[strings.ToLower(base)], func(n name) bool { return n.isPath(p) }) {
+			found[i] = "named by its path"
+		}
+	}
 }
 
 // addNamed marks the candidates that the question names, and adds those that
