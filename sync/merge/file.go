@@ -115,13 +115,14 @@ func (v version) decidedAt(base version) (t time.Time, known bool) {
 type contest struct {
 	base, a, b version
 	baseless   bool // a and b have no common version; base is empty
+	isMemory   bool // the file has front matter, if it can be read
 }
 
-// newContest prepares the merge of a and b; memory says whether they have
+// newContest prepares the merge of a and b; memory says whether they may
 // front matter, which is left at that where they are not text at all.
 func newContest(base []byte, a, b Side, memory bool) contest {
 	c := contest{
-		base: version{data: base}, baseless: base == nil,
+		base: version{data: base}, baseless: base == nil, isMemory: memory,
 		a: version{data: a.Data, changed: a.Changed},
 		b: version{data: b.Data, changed: b.Changed},
 	}
@@ -223,12 +224,17 @@ func (c contest) text() FileResult {
 		return c.winnerOnly()
 	}
 	merged, clean := c.lines(c.base.text(), c.a.text(), c.b.text())
+	if c.isMemory && isBroken(merged) && !isBroken(c.a.data) && !isBroken(c.b.data) {
+		return c.winnerOnly()
+	}
 	r := FileResult{Data: c.style().apply(merged)}
 	if !clean {
 		r.Lost = []string{"body"}
 	}
 	return r
 }
+
+func isBroken(data []byte) bool { return vault.ParseDocument(data).Broken() != nil }
 
 // memory merges front matter by key and bodies by lines.
 func (c contest) memory() FileResult {
@@ -248,7 +254,7 @@ func (c contest) memory() FileResult {
 	if len(body) == 0 {
 		merged = endLike(merged, c.base.data, c.a.data, c.b.data)
 	}
-	if vault.ParseDocument(merged).Broken() != nil {
+	if isBroken(merged) {
 		return c.winnerOnly()
 	}
 	return FileResult{Data: c.style().apply(merged), Lost: lost}

@@ -218,36 +218,41 @@ func (e *engine) sweepOne(o *outcome, g graves) error {
 		return err
 	}
 	m := doc.Memory()
-	paths := slices.Clone(g.byDigest[vault.NewDigest(e.key, m.Title, m.Body)])
-	if byID := vault.TombstonePath(m.ID); m.ID != "" && g.byPath[byID].there() {
-		paths = append(paths, byID)
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return g.of[path]&o.from != 0 })
-	var forgotten time.Time
-	for _, path := range paths {
-		t, _, err := e.tombstone(g.byPath[path])
-		if err != nil {
-			return err
-		}
-		if t.When.After(forgotten) {
-			forgotten = t.When
-		}
-	}
-	if len(paths) == 0 {
-		return nil
+	paths, forgotten, err := e.gravesOf(o, m, g)
+	if err != nil || len(paths) == 0 {
+		return err
 	}
 	if saved, err := e.editedCopy(o, string(m.ID)); saved || err != nil {
 		return err
 	}
-	switch {
-	case m.Created.After(forgotten) || m.Updated.After(forgotten):
+	if m.Created.After(forgotten) || m.Updated.After(forgotten) {
 		for _, path := range paths {
 			e.dropped[path] = true
 		}
 		e.result.Revived = append(e.result.Revived, o.path)
-	default:
-		o.gone, o.swept = true, true
-		e.result.Swept = append(e.result.Swept, o.path)
+		return nil
 	}
+	o.gone, o.swept = true, true
+	e.result.Swept = append(e.result.Swept, o.path)
 	return nil
+}
+
+// gravesOf returns the tombstones that name o by id or digest and that its own
+// side did not have, and when the last of them was put up.
+func (e *engine) gravesOf(o *outcome, m vault.Memory, g graves) (paths []string, last time.Time, err error) {
+	paths = slices.Clone(g.byDigest[vault.NewDigest(e.key, m.Title, m.Body)])
+	if byID := vault.TombstonePath(m.ID); m.ID != "" && g.byPath[byID].there() {
+		paths = append(paths, byID)
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return g.of[path]&o.from != 0 })
+	for _, path := range paths {
+		t, _, err := e.tombstone(g.byPath[path])
+		if err != nil {
+			return nil, last, err
+		}
+		if t.When.After(last) {
+			last = t.When
+		}
+	}
+	return paths, last, nil
 }

@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"vademecum/vault"
@@ -36,6 +37,8 @@ func FuzzMerge3(f *testing.F) {
 // checkAdded checks that every line that text added to base is in kept.
 func checkAdded(t *testing.T, base, text string, kept []byte) {
 	t.Helper()
+	base, text = strings.ReplaceAll(base, "\ufeff", ""), strings.ReplaceAll(text, "\ufeff", "")
+	kept = bytes.ReplaceAll(kept, bom, nil)
 	lines := map[string]bool{}
 	for l := range bytes.Lines(kept) {
 		lines[string(bytes.TrimRight(l, "\r\n"))] = true
@@ -54,6 +57,7 @@ func checkAdded(t *testing.T, base, text string, kept []byte) {
 func FuzzFiles(f *testing.F) {
 	f.Add("---\nid: a\ntags: [a]\n---\nx\n", "---\nid: a\ntags: [a, b]\n---\nx\n", "---\nid: a\ntags:\n- a\n- c # why\n---\nx\ny", true)
 	f.Add("---\nt: 1\n---\n", "---\nt: {a: 1}\n---\r\n", "---\nt: [\n---\n", true)
+	f.Add("\n---", "\xb0", "---\n\n---\n", true)
 	f.Add("", "\ufeff---\na: b\n---\nx", "+++\na=1\n+++\n", false)
 	f.Fuzz(func(t *testing.T, base, a, b string, hasBase bool) {
 		var old []byte
@@ -68,6 +72,15 @@ func FuzzFiles(f *testing.F) {
 		broken := func(s string) bool { return vault.ParseDocument([]byte(s)).Broken() != nil }
 		if !broken(a) && !broken(b) && broken(string(r.Data)) {
 			t.Errorf("made a broken file: %q", r.Data)
+		}
+		kept := r.Data
+		if len(r.Lost) > 0 {
+			kept = slices.Concat(kept, []byte{'\n'}, []byte(b), []byte{'\n'}, []byte(a)) // parked
+		}
+		for _, side := range []string{a, b} {
+			if !broken(side) {
+				checkAdded(t, base, vault.ParseDocument([]byte(side)).Body(), kept)
+			}
 		}
 		if len(r.Lost) > 0 {
 			loser := []string{b, a}[r.Winner]

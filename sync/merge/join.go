@@ -127,12 +127,11 @@ func (e *engine) foldGroup(group []*outcome) error {
 	var from sides
 	ids := map[*outcome]string{}
 	for _, o := range group {
-		from |= o.from
-		doc, err := e.document(o)
+		id, err := e.idOf(o)
 		if err != nil {
 			return err
 		}
-		ids[o] = doc.String("id")
+		from, ids[o] = from|o.from, id
 	}
 	if len(group) < 2 || from != bothSides {
 		return nil
@@ -140,29 +139,35 @@ func (e *engine) foldGroup(group []*outcome) error {
 	slices.SortFunc(group, func(x, y *outcome) int {
 		return cmp.Or(cmp.Compare(ids[x], ids[y]), cmp.Compare(x.path, y.path))
 	})
-	keep := group[0]
 	for _, o := range group[1:] {
-		if ids[o] == ids[keep] {
+		if ids[o] == ids[group[0]] {
 			continue // a copy that somebody made
 		}
-		data, err := e.content(keep)
-		if err != nil {
+		if err := e.foldInto(group[0], o); err != nil {
 			return err
 		}
-		other, err := e.content(o)
-		if err != nil {
-			return err
-		}
-		folded, lost, ok := fold(data, other)
-		if !ok {
-			continue
-		}
-		e.setContent(keep, folded)
-		keep.from, o.gone = bothSides, true
-		e.result.Folded = append(e.result.Folded, keep.path)
-		if len(lost) > 0 {
-			e.lose(keep, other, o.path)
-		}
+	}
+	return nil
+}
+
+func (e *engine) foldInto(keep, o *outcome) error {
+	data, err := e.content(keep)
+	if err != nil {
+		return err
+	}
+	other, err := e.content(o)
+	if err != nil {
+		return err
+	}
+	folded, lost, ok := fold(data, other)
+	if !ok {
+		return nil
+	}
+	e.setContent(keep, folded)
+	keep.from, o.gone = bothSides, true
+	e.result.Folded = append(e.result.Folded, keep.path)
+	if len(lost) > 0 {
+		e.lose(keep, other, o.path)
 	}
 	return nil
 }

@@ -187,49 +187,47 @@ func (f *finder) linkSwapped(paths []string) error {
 // link finds lost files among the found ones: a memory by its id, anything
 // else by equal content. What is linked leaves both lists.
 func (f *finder) link() error {
-	byID, byHash := map[string][]int{}, map[plumbing.Hash][]int{}
+	byKey := map[string][]int{}
 	for i, e := range f.lane.found {
-		id, _, err := f.ids(e)
+		key, err := f.linkKey(e)
 		if err != nil {
 			return err
 		}
-		if id != "" {
-			byID[id] = append(byID[id], i)
-		} else {
-			byHash[e.hash] = append(byHash[e.hash], i)
-		}
+		byKey[key] = append(byKey[key], i)
 	}
 	taken := map[int]bool{}
 	var still []entry
 	for _, base := range f.lost {
-		id, _, err := f.ids(base)
+		key, err := f.linkKey(base)
 		if err != nil {
 			return err
 		}
-		candidates := byHash[base.hash]
-		if id != "" {
-			candidates = byID[id]
-		}
-		i := f.pick(base, candidates, taken)
+		i := f.pick(base, byKey[key], taken)
 		if i < 0 || base.hash == emptyBlob {
+			f.lane.moved[base.path] = entry{}
 			still = append(still, base)
 			continue
 		}
 		taken[i] = true
 		f.lane.moved[base.path] = f.lane.found[i]
 	}
-	f.lost = still
 	var found []entry
 	for i, e := range f.lane.found {
 		if !taken[i] {
 			found = append(found, e)
 		}
 	}
-	f.lane.found = found
-	for _, base := range still {
-		f.lane.moved[base.path] = entry{}
-	}
+	f.lost, f.lane.found = still, found
 	return nil
+}
+
+// linkKey is what a file is known by wherever it is: its id, else its content.
+func (f *finder) linkKey(e entry) (string, error) {
+	id, _, err := f.ids(e)
+	if id == "" {
+		id = e.hash.String()
+	}
+	return id, err
 }
 
 // emptyBlob is the blob without content; all empty files are alike, so that

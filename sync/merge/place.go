@@ -168,14 +168,8 @@ func (e *engine) write() error {
 		if o.gone || e.dropped[o.path] {
 			continue
 		}
-		if o.made {
-			data, err := e.content(o)
-			if err == nil {
-				_, err = repo.WriteBlob(e.Store, data)
-			}
-			if err != nil {
-				return err
-			}
+		if err := e.writeContent(o); err != nil {
+			return err
 		}
 		final[o.path] = o.entry
 	}
@@ -192,6 +186,17 @@ func (e *engine) write() error {
 	}
 	tree, err := repo.EditTree(e.Store, e.a.tree, edits)
 	e.result.Tree = tree
+	return err
+}
+
+func (e *engine) writeContent(o *outcome) error {
+	if !o.made {
+		return nil
+	}
+	data, err := e.content(o)
+	if err == nil {
+		_, err = repo.WriteBlob(e.Store, data)
+	}
 	return err
 }
 
