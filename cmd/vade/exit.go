@@ -121,6 +121,8 @@ func hintFor(err error) string {
 		return "take the secret out, or store it knowingly with --allow-secret"
 	case errors.Is(err, vault.ErrBroken):
 		return "mend its front matter in an editor; \"vade doctor\" names the line"
+	case diskFull(err):
+		return "free some space and repeat it; what was acknowledged before is kept, recall goes on"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the owner and mode of that path (folders 0700, files 0600)"
 	}
