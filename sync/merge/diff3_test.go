@@ -214,14 +214,15 @@ func checkMerge3(t *testing.T, base, ours, theirs, got []byte, conflicts []Confl
 	if !bytes.Equal(got, back) {
 		t.Errorf("not symmetric: base %q, ours %q, theirs %q\n%q\n%q", base, ours, theirs, got, back)
 	}
-	kept := string(got)
+	var kept strings.Builder
+	kept.WriteString(string(got))
 	for _, c := range conflicts {
-		kept += string(c.Ours) + string(c.Theirs)
+		kept.WriteString(string(c.Ours) + string(c.Theirs))
 	}
 	for _, text := range [][]byte{ours, theirs} {
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
-			if strings.HasPrefix(line, "new ") && !strings.Contains(kept, line) {
+			if strings.HasPrefix(line, "new ") && !strings.Contains(kept.String(), line) {
 				t.Errorf("lost %q: base %q, ours %q, theirs %q, got %q", line, base, ours, theirs, got)
 			}
 		}
