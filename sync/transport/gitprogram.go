@@ -191,7 +191,7 @@ func (g *gitProgram) run(ctx context.Context, gitDir string, args ...string) ([]
 	if _, ok := err.(*exec.ExitError); !ok {
 		return nil, noGit(err)
 	}
-	return out.Bytes(), classifyWords(words1(words.Bytes()))
+	return out.Bytes(), classifyWords(words1(words.kept))
 }
 
 // config is the configuration of one command (git-config(1), GIT_CONFIG_COUNT).

@@ -172,26 +172,28 @@ func TestSSHKeys(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("named by the config, among many in the agent", func(t *testing.T) {
-		s := isolated(t)
-		var keys []any
-		for range 8 {
-			k, _ := newEd25519(t)
-			keys = append(keys, k)
-		}
-		key, public := newEd25519(t)
-		t.Setenv("SSH_AUTH_SOCK", serveAgent(t, append(keys, key)...))
-		s.allowed = [][]byte{public.Marshal()}
-		s.writeSSH("work.pub", string(ssh.MarshalAuthorizedKey(public)))
-		s.writeSSH("config", "Host 127.0.0.1\n  IdentitiesOnly yes\n  IdentityFile ~/.ssh/work\n")
-		if err := try(t, s); err != nil {
-			t.Error(err)
-		}
-		// ssh asks whether a key would do, then signs with it.
-		if s.tries > 2 {
-			t.Errorf("%d keys were tried", s.tries)
-		}
-	})
+	for _, only := range []string{"yes", "no"} {
+		t.Run("named by the config, among many in the agent, IdentitiesOnly "+only, func(t *testing.T) {
+			s := isolated(t)
+			var keys []any
+			for range 8 {
+				k, _ := newEd25519(t)
+				keys = append(keys, k)
+			}
+			key, public := newEd25519(t)
+			t.Setenv("SSH_AUTH_SOCK", serveAgent(t, append(keys, key)...))
+			s.allowed = [][]byte{public.Marshal()}
+			s.writeSSH("work.pub", string(ssh.MarshalAuthorizedKey(public)))
+			s.writeSSH("config", "Host 127.0.0.1\n  IdentitiesOnly "+only+"\n  IdentityFile ~/.ssh/work\n")
+			if err := try(t, s); err != nil {
+				t.Error(err)
+			}
+			// ssh asks whether a key would do, then signs with it.
+			if s.tries > 2 {
+				t.Errorf("%d keys were tried", s.tries)
+			}
+		})
+	}
 	t.Run("file named by the config", func(t *testing.T) {
 		s := isolated(t)
 		s.allowed = [][]byte{s.newKey("work key", "").PublicKey().Marshal()}

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -117,14 +116,14 @@ func (s *stream) close(err error) error {
 }
 
 // A tail keeps the last words written to it.
-type tail struct{ bytes.Buffer }
+type tail struct{ kept []byte }
 
 const tailSize = 4 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
-	if t.Len()+len(p) > tailSize {
-		t.Next(min(t.Len(), t.Len()+len(p)-tailSize))
-	}
-	t.Buffer.Write(p[max(0, len(p)-tailSize):])
+	t.kept = append(t.kept, p...)
+	t.kept = t.kept[max(0, len(t.kept)-tailSize):]
 	return len(p), nil
 }
+
+func (t *tail) String() string { return string(t.kept) }
