@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,4 +175,12 @@ func (k *keyring) remedy() string {
 		return "run ssh-add " + k.encrypted[0] + ", or use transport: exec"
 	}
 	return "add your public key to the account at the server, or use transport: exec"
+}
+
+func readKeyFile(name string) ([]byte, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", name, err)
+	}
+	return b, nil
 }

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// unpackLimit is how many objects may become loose ones; more stay a pack.
-	// (git's fetch.unpackLimit; ours is lower with its 100 objects for about
-	// 20 commits, because each loose one costs an fsync.)
+	// unpackLimit is how many objects may become loose ones; more stay a pack
+	// (the default of git's fetch.unpackLimit).
 	unpackLimit = 100
 	// spoolMemory is how much of a small pack is held in memory.
 	spoolMemory = 8 << 20

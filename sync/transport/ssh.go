@@ -3,10 +3,8 @@ package transport
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/user"
 	"path"
 	"strings"
@@ -190,12 +188,4 @@ func (c *watchedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.dog.kick()
 	return n, err
-}
-
-func readKeyFile(name string) ([]byte, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", name, err)
-	}
-	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -86,11 +87,7 @@ func (w *wire) refs(parent context.Context) (map[string]plumbing.Hash, string, e
 // new one.
 func (w *wire) take(ctx context.Context, wants []plumbing.Hash) (conversation, error) {
 	if c := w.parked; c != nil {
-		fits := true
-		for _, h := range wants {
-			fits = fits && c.advert().advertises(h)
-		}
-		if fits {
+		if !slices.ContainsFunc(wants, func(h plumbing.Hash) bool { return !c.advert().advertises(h) }) {
 			w.parked = nil
 			return c, nil
 		}
