@@ -1,6 +1,7 @@
 package repo_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -137,4 +138,101 @@ func report(b *testing.B, ours, theirs time.Duration) {
 	b.ReportMetric(float64(ours.Microseconds())/1000, "cpu-ms/op")
 	b.ReportMetric(float64(theirs.Microseconds())/1000, "git-cpu-ms/op")
 	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
+}
+
+// BenchmarkImport is 10,000 new files in one commit, everything durable, against
+// git add and git commit of the same. The vault's size is compared after git gc.
+func BenchmarkImport(b *testing.B) {
+	const n = 10_000
+	rnd := rand.New(rand.NewPCG(1, 1))
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = note(rnd, i)
+	}
+	for range b.N {
+		dir, other := filepath.Join(b.TempDir(), "vault"), filepath.Join(b.TempDir(), "other")
+		start := time.Now()
+		ours := cpuOf(func() {
+			g, err := repo.Init(dir)
+			ok(b, err)
+			defer g.Close()
+			var edits []repo.Edit
+			var changes []repo.IndexChange
+			ok(b, g.WorkTree().WriteFiles(b.Context(), func(yield func(string, []byte) bool) {
+				for i, text := range texts {
+					h, err := repo.WriteBlob(g, []byte(text))
+					ok(b, err)
+					edits = append(edits, repo.Edit{Path: notePath(i), Hash: h})
+					changes = append(changes, repo.IndexChange{Path: notePath(i), Hash: h})
+					if !yield(notePath(i), []byte(text)) {
+						return
+					}
+				}
+			}))
+			tree, err := repo.EditTree(g, plumbing.ZeroHash, edits)
+			ok(b, err)
+			h, err := repo.WriteCommit(g, &repo.Commit{Tree: tree, Author: sign(0), Committer: sign(0), Message: "import\n"})
+			ok(b, err)
+			ok(b, g.CompareAndSet(repo.Main, plumbing.ZeroHash, h, "import"))
+			ok(b, g.Splice(b.Context(), changes))
+		})
+		b.ReportMetric(time.Since(start).Seconds(), "wall-s/op")
+		b.ReportMetric(peakMB(), "peak-MB")
+		clean(b, dir)
+		git(b, b.TempDir(), "init", "-q", other)
+		git(b, other, "config", "gc.auto", "0")
+		theirs := cpuOf(func() {
+			for i, text := range texts {
+				writeFile(b, filepath.Join(other, notePath(i)), text)
+			}
+			git(b, other, "add", "-A")
+			git(b, other, "commit", "-qm", "import")
+		})
+		report(b, ours, theirs)
+		_, _, size := objectSize(b, dir)
+		git(b, other, "gc", "-q")
+		_, _, best := objectSize(b, other)
+		b.ReportMetric(float64(size)/float64(best), "size-ratio")
+	}
+}
+
+// BenchmarkTransfer packs a whole vault of 10,000 notes and 1,000 commits for a
+// first push, and takes such a pack in, against git pack-objects and index-pack.
+func BenchmarkTransfer(b *testing.B) {
+	for range b.N {
+		g, dir := bigVault(b, 10_000)
+		_, head, err := g.Head()
+		ok(b, err)
+		rnd := rand.New(rand.NewPCG(2, 2))
+		for i := range 1000 {
+			next, _ := buildCommit(b, g, head, i, map[string]string{notePath(rnd.IntN(10_000)): note(rnd, i)})
+			head = next
+		}
+		_, old, err := g.Head()
+		ok(b, err)
+		ok(b, g.CompareAndSet(repo.Main, old, head, "built"))
+		git(b, dir, "gc", "-q")
+		var pack bytes.Buffer
+		ours := cpuOf(func() {
+			list, err := repo.NewObjects(g, []plumbing.Hash{head}, nil)
+			ok(b, err)
+			_, err = repo.EncodePack(&pack, g, list)
+			ok(b, err)
+		})
+		theirs := cpuOf(func() { gitRaw(b, dir, head.String(), "pack-objects", "--revs", "--stdout", "-q") })
+		b.ReportMetric(float64(ours.Milliseconds()), "send-cpu-ms")
+		b.ReportMetric(float64(ours)/float64(theirs), "send-ratio")
+		b.ReportMetric(float64(pack.Len())/1e6, "MB")
+		other, dir2 := initRepo(b)
+		ours = cpuOf(func() {
+			w, err := other.PackfileWriter()
+			ok(b, err)
+			_, err = w.Write(pack.Bytes())
+			ok(b, err)
+			ok(b, w.Close())
+		})
+		theirs = cpuOf(func() { gitRaw(b, dir2, pack.String(), "index-pack", "--stdin") })
+		b.ReportMetric(float64(ours.Milliseconds()), "receive-cpu-ms")
+		b.ReportMetric(float64(ours)/float64(theirs), "receive-ratio")
+	}
 }

@@ -113,7 +113,8 @@ func TestConfigEditsKeepTheRest(t *testing.T) {
 	ok(t, err)
 	if diff := cmp.Diff([]repo.Remote{
 		{Name: "origin", URL: "https://example.com/a.git"},
-		{Name: `we "ird\ name`, URL: "spaces at end  "}, {Name: "backup", URL: "/srv/vault.git"},
+		{Name: `we "ird\ name`, URL: "spaces at end  "},
+		{Name: "backup", URL: "/srv/vault.git"},
 	}, remotes); diff != "" {
 		t.Error(diff)
 	}

@@ -25,3 +25,10 @@ func cpu() time.Duration {
 	}
 	return d
 }
+
+// peakMB is the largest size of this process so far.
+func peakMB() float64 {
+	var u unix.Rusage
+	unix.Getrusage(unix.RUSAGE_SELF, &u)
+	return float64(u.Maxrss) / 1024 // kilobytes on Linux
+}

@@ -42,17 +42,13 @@ func (b *fileBatch) add(p string, data []byte) error {
 		}
 		err := b.addOnce(p, data, known)
 		maps.Copy(b.dirs, known)
-		if err == nil || try > 5 || !errors.Is(err, fs.ErrNotExist) {
-			return wrap("write "+p, err)
+		if err == nil {
+			return nil
+		}
+		if try > 5 || !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write %s: %w", p, err)
 		}
 	}
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (b *fileBatch) addOnce(p string, data []byte, known map[string]bool) error {

@@ -3,23 +3,22 @@ package repo
 import (
 	"path"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// Ignore decides by the .gitignore files of a work tree, each read when the first
-// path below it is asked about. It keeps what it read: make one for each scan.
+// Ignore decides by the .gitignore files of a work tree (gitignore(5)), each read
+// when the first path below it is asked about. It keeps what it read: make one for
+// each scan.
 type Ignore struct {
 	w    *WorkTree
 	dirs map[string]*ignoreDir
 }
 
-// ignoreDir is what holds in a folder: the patterns of all .gitignore files from
-// the root down to it.
+// ignoreDir is what holds in a folder.
 type ignoreDir struct {
-	patterns []gitignore.Pattern
-	match    gitignore.Matcher // nil: no patterns at all
-	ignored  bool              // the folder itself is
+	up       *ignoreDir // nil for the root
+	prefix   string     // of paths below it: "" or "notes/"
+	patterns []ignorePattern
+	ignored  bool // the folder itself is, so everything in it is
 }
 
 // Ignore returns a matcher for the .gitignore files as they are on disk. Excludes
@@ -32,10 +31,7 @@ func (w *WorkTree) Ignore() *Ignore {
 // a folder that it lies in.
 func (i *Ignore) Match(p string, isDir bool) bool {
 	d := i.dir(path.Dir(p))
-	if d.ignored {
-		return true
-	}
-	return d.match != nil && d.match.Match(strings.Split(p, "/"), isDir)
+	return d.ignored || d.match(p, isDir)
 }
 
 func (i *Ignore) dir(dir string) *ignoreDir {
@@ -43,34 +39,73 @@ func (i *Ignore) dir(dir string) *ignoreDir {
 		return d
 	}
 	d := &ignoreDir{}
-	var domain []string
 	if dir != "." {
-		up := i.dir(path.Dir(dir))
-		d.patterns, d.match = up.patterns, up.match
-		domain = strings.Split(dir, "/")
-		d.ignored = up.ignored || up.match != nil && up.match.Match(domain, true)
+		d.up, d.prefix = i.dir(path.Dir(dir)), dir+"/"
+		d.ignored = d.up.ignored || d.up.match(dir, true)
 	}
-	if own := i.read(dir, domain); len(own) > 0 && !d.ignored {
-		d.patterns = append(d.patterns[:len(d.patterns):len(d.patterns)], own...)
-		d.match = gitignore.NewMatcher(d.patterns)
+	if !d.ignored {
+		// One that cannot be read is as good as none: nothing is lost by not
+		// ignoring a file.
+		if b, err := i.w.ReadFile(path.Join(dir, ".gitignore")); err == nil {
+			d.patterns = parseIgnore(string(b))
+		}
 	}
 	i.dirs[dir] = d
 	return d
 }
 
-// read parses the .gitignore of a folder. One that cannot be read is as good as
-// none: nothing is ever lost by not ignoring a file.
-func (i *Ignore) read(dir string, domain []string) []gitignore.Pattern {
-	b, err := i.w.ReadFile(path.Join(dir, ".gitignore"))
-	if err != nil {
-		return nil
+// match looks for the last pattern that fits p, from the innermost folder out.
+func (d *ignoreDir) match(p string, isDir bool) bool {
+	for ; d != nil; d = d.up {
+		rel := p[len(d.prefix):]
+		for k := len(d.patterns) - 1; k >= 0; k-- {
+			if d.patterns[k].fits(rel, isDir) {
+				return !d.patterns[k].negated
+			}
+		}
 	}
-	var ps []gitignore.Pattern
-	for line := range strings.Lines(strings.TrimPrefix(string(b), "\ufeff")) {
-		line = strings.TrimRight(line, "\r\n")
-		if line != "" && line[0] != '#' {
-			ps = append(ps, gitignore.ParsePattern(line, domain))
+	return false
+}
+
+// ignorePattern is one line of a .gitignore file.
+type ignorePattern struct {
+	glob     string
+	negated  bool // with ! in front
+	dirOnly  bool // with / at the end
+	anchored bool // with / elsewhere: matches the whole path, not just a name
+}
+
+func parseIgnore(text string) []ignorePattern {
+	var ps []ignorePattern
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		if p, ok := parseIgnoreLine(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")); ok {
+			ps = append(ps, p)
 		}
 	}
 	return ps
+}
+
+func parseIgnoreLine(line string) (p ignorePattern, ok bool) {
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+		line = line[:len(line)-1]
+	}
+	if line == "" || line[0] == '#' {
+		return p, false
+	}
+	line, p.negated = strings.CutPrefix(line, "!")
+	line, p.dirOnly = strings.CutSuffix(line, "/")
+	p.anchored = strings.Contains(line, "/")
+	p.glob = strings.TrimPrefix(line, "/")
+	return p, p.glob != ""
+}
+
+// fits reports whether the pattern matches a path relative to its file's folder.
+func (p *ignorePattern) fits(rel string, isDir bool) bool {
+	if p.dirOnly && !isDir {
+		return false
+	}
+	if !p.anchored {
+		rel = rel[strings.LastIndexByte(rel, '/')+1:]
+	}
+	return wildmatch(p.glob, rel)
 }

@@ -190,19 +190,22 @@ func (g *GitDir) isStale(st fs.FileInfo) (why string, stale bool) {
 	if dead, ours := g.markerState(st); ours {
 		return "left by a vade process that is gone", dead
 	}
-	if boot, ok := bootTime(); ok && st.ModTime().Before(boot.Add(-time.Second)) {
-		return "older than the last boot", true
-	}
-	if age < staleAge {
+	boot, ok := bootTime()
+	rebooted := ok && st.ModTime().Before(boot.Add(-2*time.Second)) // the boot is known to the second
+	if age < staleAge && !rebooted {
 		return "", false
 	}
+	// Asked even after a boot: a clock that was set since makes files look older.
 	running, known := gitRunning(g.places())
 	switch {
+	case known && running:
+		return "", false
+	case rebooted:
+		return "older than the last boot", true
 	case known:
-		return fmt.Sprintf("%s old, and no git process is at work here", age.Round(time.Second)), !running
-	default:
-		return fmt.Sprintf("%s old", age.Round(time.Second)), age > staleAgeBlind
+		return fmt.Sprintf("%s old, and no git process is at work here", age.Round(time.Second)), true
 	}
+	return fmt.Sprintf("%s old", age.Round(time.Second)), age > staleAgeBlind
 }
 
 // places are the folders that a git process working here has open or is in.

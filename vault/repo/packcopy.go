@@ -67,11 +67,7 @@ func (c *packCopier) copy(p *pack, offset int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	type link struct {
-		entry copiedEntry
-		head  entryHeader
-	}
-	var chain []link
+	var chain []copyLink
 	for {
 		e, ok := entries[offset]
 		if !ok || len(chain) > 4095 {
@@ -83,7 +79,7 @@ func (c *packCopier) copy(p *pack, offset int64) (bool, error) {
 		if !c.wanted(e.hash) {
 			return false, nil
 		}
-		h, err := readEntryHeader(p.f, offset)
+		raw, h, err := readRawEntry(p, e)
 		if err != nil {
 			return false, err
 		}
@@ -92,33 +88,47 @@ func (c *packCopier) copy(p *pack, offset int64) (bool, error) {
 				return false, err
 			}
 		}
-		chain = append(chain, link{e, h})
+		chain = append(chain, copyLink{e.hash, raw, h})
 		if h.t != plumbing.REFDeltaObject && h.t != plumbing.OFSDeltaObject {
 			break
 		}
 		offset = h.base
 	}
 	for _, l := range slices.Backward(chain) {
-		if err := c.write(p, l.entry, l.head, entries); err != nil {
+		if err := c.write(l, entries); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func (c *packCopier) write(p *pack, e copiedEntry, h entryHeader, entries map[int64]copiedEntry) error {
+// copyLink is an entry as it lies in a pack.
+type copyLink struct {
+	hash plumbing.Hash
+	raw  []byte
+	head entryHeader // its data counts from the start of raw
+}
+
+func readRawEntry(p *pack, e copiedEntry) ([]byte, entryHeader, error) {
 	raw := make([]byte, e.end-e.offset)
 	if _, err := p.f.ReadAt(raw, e.offset); err != nil {
-		return err
+		return nil, entryHeader{}, err
 	}
-	if crc32.ChecksumIEEE(raw) != e.crc {
-		return fmt.Errorf("%s at %d: %w: checksum does not match", p.path, e.offset, errPack)
+	h, used, ok := parseEntryHeader(raw, e.offset)
+	if !ok || crc32.ChecksumIEEE(raw) != e.crc {
+		return nil, h, fmt.Errorf("%s at %d: %w", p.path, e.offset, errPack)
 	}
-	if h.t == plumbing.REFDeltaObject || h.t == plumbing.OFSDeltaObject {
-		head := appendEntryHeader(nil, plumbing.OFSDeltaObject, int(h.size))
-		head = appendOffset(head, c.out.offset-c.done[entries[h.base].hash])
-		raw = append(head, raw[h.data-e.offset:]...)
+	h.data = int64(used)
+	return raw, h, nil
+}
+
+func (c *packCopier) write(l copyLink, entries map[int64]copiedEntry) error {
+	raw := l.raw
+	if l.head.t == plumbing.REFDeltaObject || l.head.t == plumbing.OFSDeltaObject {
+		raw = appendEntryHeader(nil, plumbing.OFSDeltaObject, int(l.head.size))
+		raw = appendOffset(raw, c.out.offset-c.done[entries[l.head.base].hash])
+		raw = append(raw, l.raw[l.head.data:]...)
 	}
-	c.done[e.hash] = c.out.offset
-	return c.out.raw(e.hash, raw)
+	c.done[l.hash] = c.out.offset
+	return c.out.raw(l.hash, raw)
 }

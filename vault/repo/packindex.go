@@ -31,7 +31,13 @@ const idxHeaderSize = 8 + 256*4
 type packIndex struct {
 	r       io.ReaderAt
 	fanout  [256]uint32
-	buckets [256][]byte // hashes by first byte
+	buckets [256]*idxBucket // by first byte of the hash
+}
+
+// idxBucket is the part of an index for one first byte.
+type idxBucket struct {
+	names   []byte // 20 bytes each, sorted
+	offsets []byte // 4 bytes each
 }
 
 func openPackIndex(r io.ReaderAt, size int64) (*packIndex, error) {
@@ -61,38 +67,17 @@ func (x *packIndex) count() int { return int(x.fanout[255]) }
 
 // find returns the offset of h in the pack.
 func (x *packIndex) find(h plumbing.Hash) (offset int64, ok bool, err error) {
-	i, ok, err := x.position(h)
-	if err != nil || !ok {
+	b, err := x.bucket(h[0])
+	if err != nil {
 		return 0, false, err
 	}
-	offset, err = x.offset(i)
-	return offset, err == nil, err
-}
-
-// position returns where h stands in the sorted list of objects.
-func (x *packIndex) position(h plumbing.Hash) (int, bool, error) {
-	first := 0
-	if h[0] > 0 {
-		first = int(x.fanout[h[0]-1])
-	}
-	n := int(x.fanout[h[0]]) - first
-	if n == 0 {
-		return 0, false, nil
-	}
-	names := x.buckets[h[0]]
-	if names == nil {
-		names = make([]byte, n*20)
-		if _, err := x.r.ReadAt(names, idxHeaderSize+int64(first)*20); err != nil {
-			return 0, false, fmt.Errorf("read pack index: %w", err)
-		}
-		x.buckets[h[0]] = names
-	}
-	lo, hi := 0, n
+	lo, hi := 0, len(b.names)/20
 	for lo < hi {
 		mid := (lo + hi) / 2
-		switch c := bytes.Compare(names[mid*20:mid*20+20], h[:]); {
+		switch c := bytes.Compare(b.names[mid*20:mid*20+20], h[:]); {
 		case c == 0:
-			return first + mid, true, nil
+			offset, err := x.offset(b.offsets[mid*4:])
+			return offset, err == nil, err
 		case c < 0:
 			lo = mid + 1
 		default:
@@ -102,18 +87,46 @@ func (x *packIndex) position(h plumbing.Hash) (int, bool, error) {
 	return 0, false, nil
 }
 
-func (x *packIndex) offset(i int) (int64, error) {
-	n := int64(x.count())
-	var b [8]byte
-	if _, err := x.r.ReadAt(b[:4], idxHeaderSize+n*24+int64(i)*4); err != nil {
-		return 0, fmt.Errorf("read pack index: %w", err)
+func (x *packIndex) bucket(first byte) (*idxBucket, error) {
+	if b := x.buckets[first]; b != nil {
+		return b, nil
 	}
-	off := binary.BigEndian.Uint32(b[:])
+	start := int64(0)
+	if first > 0 {
+		start = int64(x.fanout[first-1])
+	}
+	n := int64(x.fanout[first]) - start
+	b := &idxBucket{names: make([]byte, n*20), offsets: make([]byte, n*4)}
+	if n > 0 {
+		if err := x.readAt(b.names, start*20); err != nil {
+			return nil, err
+		}
+		if err := x.readAt(b.offsets, int64(x.count())*24+start*4); err != nil {
+			return nil, err
+		}
+	}
+	x.buckets[first] = b
+	return b, nil
+}
+
+// readAt reads from the tables behind the header.
+func (x *packIndex) readAt(b []byte, at int64) error {
+	if _, err := x.r.ReadAt(b, idxHeaderSize+at); err != nil {
+		return fmt.Errorf("read pack index: %w", err)
+	}
+	return nil
+}
+
+// offset decodes an entry of the table of offsets; those beyond 2 GiB are in a
+// table of their own.
+func (x *packIndex) offset(entry []byte) (int64, error) {
+	off := binary.BigEndian.Uint32(entry)
 	if off&0x8000_0000 == 0 {
 		return int64(off), nil
 	}
-	if _, err := x.r.ReadAt(b[:], idxHeaderSize+n*28+int64(off&0x7fff_ffff)*8); err != nil {
-		return 0, fmt.Errorf("read pack index: %w", err)
+	var b [8]byte
+	if err := x.readAt(b[:], int64(x.count())*28+int64(off&0x7fff_ffff)*8); err != nil {
+		return 0, err
 	}
 	return int64(binary.BigEndian.Uint64(b[:]) & math.MaxInt64), nil
 }
@@ -122,12 +135,12 @@ func (x *packIndex) offset(i int) (int64, error) {
 func (x *packIndex) all() ([]packEntry, error) {
 	n := x.count()
 	raw := make([]byte, n*28)
-	if _, err := x.r.ReadAt(raw, idxHeaderSize); err != nil {
-		return nil, fmt.Errorf("read pack index: %w", err)
+	if err := x.readAt(raw, 0); err != nil {
+		return nil, err
 	}
 	entries := make([]packEntry, n)
 	for i := range entries {
-		off, err := x.offset(i)
+		off, err := x.offset(raw[n*24+i*4:])
 		if err != nil {
 			return nil, err
 		}

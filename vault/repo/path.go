@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,23 +17,17 @@ type PathError struct {
 func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e.Reason) }
 
 // CheckPath refuses, with a [*PathError], what must never be opened in a work
-// tree: absolute paths, empty names, "." and "..", backslashes, NUL and other
-// control characters, invalid UTF-8, and every spelling of .git that some file
-// system takes for it.
+// tree: absolute paths, empty names, "." and "..", backslashes, NUL, and every
+// spelling of .git that some file system takes for it.
 func CheckPath(path string) error {
 	bad := func(reason string) error { return &PathError{Path: path, Reason: reason} }
 	switch {
 	case path == "":
 		return bad("is empty")
-	case !utf8.ValidString(path):
-		return bad("is not valid UTF-8")
 	case strings.ContainsRune(path, '\\'):
 		return bad("has a backslash; folders are separated by /")
-	}
-	for _, r := range path {
-		if r < ' ' || r == 0x7f {
-			return bad("has a control character")
-		}
+	case strings.ContainsRune(path, 0):
+		return bad("has a NUL")
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		switch {
@@ -56,11 +51,18 @@ func CheckHostPath(path string) error {
 	return CheckPath(path)
 }
 
-// CheckWritePath refuses what [CheckPath] refuses and, besides, names that
-// Windows cannot hold.
+// CheckWritePath refuses what [CheckPath] refuses and, besides, control characters,
+// invalid UTF-8, and names that Windows cannot hold: a human may have such files,
+// but we make none.
 func CheckWritePath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err
+	}
+	if !utf8.ValidString(path) {
+		return &PathError{Path: path, Reason: "is not valid UTF-8"}
+	}
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return &PathError{Path: path, Reason: "has a control character"}
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		switch {

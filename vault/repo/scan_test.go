@@ -242,22 +242,3 @@ func TestScanRefusesSplitIndex(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestIgnore(t *testing.T) {
-	g, dir := initRepo(t)
-	writeFile(t, filepath.Join(dir, ".gitignore"), "\ufeff# litter\n*.swp\r\n/build/\n!keep.swp\n.obsidian/\n\n")
-	writeFile(t, filepath.Join(dir, "notes", ".gitignore"), "draft*\n!draft-keep.md\n")
-	git(t, dir, "add", "-A")
-	i := g.WorkTree().Ignore()
-	for _, p := range []string{
-		"a.md", "a.swp", "keep.swp", "build/x.md", "notes/build/x.md", "notes/draft1.md", "notes/draft-keep.md",
-		"draft.md", "notes/sub/draft.md", "notes/.obsidian/app.json", "x/y/z.swp",
-	} {
-		writeFile(t, filepath.Join(dir, p), "x")
-		_, err := gitTry(t, dir, "check-ignore", "-q", p)
-		equal(t, p, i.Match(p, false), err == nil)
-	}
-	equal(t, "folder", i.Match("build", true), true)
-	equal(t, "file of the folder's name", i.Match("build", false), false)
-	ok(t, os.RemoveAll(filepath.Join(dir, "notes")))
-}

@@ -53,16 +53,6 @@ func (d *scanDir) list() ([]scanItem, error) {
 	return items, nil
 }
 
-func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
-	switch {
-	case t.IsDir():
-		return append(items, scanItem{key: name + "/", kind: itemDir})
-	case t.IsRegular():
-		return append(items, scanItem{key: name, kind: itemFile})
-	}
-	return append(items, scanItem{key: name, kind: itemSpecial}, scanItem{key: name + "/", kind: itemBelow})
-}
-
 func (d *scanDir) stat(name string) (fileStat, error) {
 	var st unix.Stat_t
 	for {
@@ -107,7 +97,7 @@ func (d *scanDir) hash(name string) (plumbing.Hash, fileStat, error) {
 		}
 		now := statOfUnix(&st)
 		if now.mode == 0 {
-			return plumbing.ZeroHash, now, ErrSymlink
+			return plumbing.ZeroHash, now, errNotRegular
 		}
 		h, err := hashFile(f, st.Size)
 		if !errors.Is(err, errChanging) {

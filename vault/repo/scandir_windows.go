@@ -45,14 +45,9 @@ func (d *scanDir) list() ([]scanItem, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case info.IsDir():
-			items = append(items, scanItem{key: e.Name() + "/", kind: itemDir})
-		case info.Mode().IsRegular():
-			items = append(items, scanItem{key: e.Name(), kind: itemFile})
+		items = appendItem(items, e.Name(), info.Mode().Type())
+		if info.Mode().IsRegular() {
 			d.info[e.Name()] = info
-		default:
-			items = append(items, scanItem{key: e.Name(), kind: itemSpecial}, scanItem{key: e.Name() + "/", kind: itemBelow})
 		}
 	}
 	return items, nil

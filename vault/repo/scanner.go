@@ -69,6 +69,7 @@ func (s *scanner) advance() {
 type scanItem struct {
 	key  string // name, with a slash for a folder
 	kind itemKind
+	err  error // why it cannot be looked at
 }
 
 type itemKind uint8
@@ -79,6 +80,23 @@ const (
 	itemSpecial          // symbolic link, socket, …
 	itemBelow            // entries below an itemSpecial; key ends in a slash
 )
+
+// appendItem adds a name of type t.
+func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
+	switch {
+	case t.IsDir():
+		return append(items, scanItem{key: name + "/", kind: itemDir})
+	case t.IsRegular():
+		return append(items, scanItem{key: name, kind: itemFile})
+	}
+	err := errNotRegular
+	if t&fs.ModeSymlink != 0 {
+		err = ErrSymlink
+	}
+	return append(items, scanItem{key: name, kind: itemSpecial, err: err}, scanItem{key: name + "/", kind: itemBelow, err: err})
+}
+
+var errNotRegular = errors.New("is not a regular file")
 
 func (i scanItem) name() string { return strings.TrimSuffix(i.key, "/") }
 
@@ -115,10 +133,10 @@ func (s *scanner) item(d *scanDir, prefix string, i *scanItem) error {
 		return s.subdir(d, string(s.buf), i)
 	case itemSpecial:
 		if s.cur.name == string(s.buf) {
-			s.special(s.cur.name)
+			s.special(s.cur.name, i.err)
 		}
 	case itemBelow:
-		s.below(string(s.buf), ErrSymlink)
+		s.below(string(s.buf), i.err)
 	default:
 		s.file(d, i)
 	}
@@ -176,7 +194,7 @@ func (s *scanner) file(d *scanDir, i *scanItem) {
 		f.IndexHash = entry.hash()
 	}
 	if err == nil && st.mode == 0 {
-		err = ErrSymlink // became one since the folder was listed
+		err = errNotRegular // became something else since the folder was listed
 	}
 	if err == nil {
 		switch {
@@ -285,10 +303,10 @@ func (s *scanner) unreadable(dir string, err error) {
 }
 
 // special notes cur, whose path is no regular file now.
-func (s *scanner) special(path string) {
+func (s *scanner) special(path string, err error) {
 	for s.cur.name == path {
 		if s.counts(s.cur) {
-			s.res.Unreadable = append(s.res.Unreadable, UnreadablePath{Path: path, Err: ErrSymlink})
+			s.res.Unreadable = append(s.res.Unreadable, UnreadablePath{Path: path, Err: err})
 		}
 		s.advance()
 	}
