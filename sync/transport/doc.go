@@ -2,10 +2,10 @@
 // [repo.Store] and pushes them from one. It moves no ref of the local store;
 // the caller does that, when it knows that the round succeeded.
 //
-//	file:///path, /path, C:\path   in process, no git binary (local.go)
+//	file:///path, /path, C:\path   in process, no git command (local.go)
 //	http(s)://                     smart HTTP on net/http (http.go)
 //	ssh://, user@host:path         golang.org/x/crypto/ssh (ssh.go)
-//	Options.Exec                   the user's git and ssh (exec.go)
+//	Options.Exec                   the user's ssh (program.go) or git (gitprogram.go)
 //
 // The protocol is version 0: one advertisement, one negotiation with
 // multi_ack_detailed, one pack inside side-band-64k. A pack that arrives is

@@ -242,7 +242,7 @@ func TestHTTPBackend(t *testing.T) {
 	git(t, f.bare, "config", "http.receivepack", "true")
 	backend := filepath.Join(git(t, f.bare, "--exec-path"), "git-http-backend")
 	srv := httptest.NewServer(&cgi.Handler{
-		Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(f.bare), "GIT_HTTP_EXPORT_ALL=1"},
+		Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(f.bare), "GIT_HTTP_EXPORT_ALL=1"}, Stderr: io.Discard,
 	})
 	t.Cleanup(srv.Close)
 	r := open(t, srv.URL+"/remote.git", Options{})
@@ -533,32 +533,6 @@ func TestBigPackIsSpooledToAFile(t *testing.T) {
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-}
-
-// A slow server is not a stalled one.
-func TestSlowServer(t *testing.T) {
-	isolate(t)
-	f := newFixture(t)
-	g := serveGit(t, f)
-	g.body = func(w io.Writer) io.Writer { return &dripping{w} }
-	r := open(t, g.URL+"/remote.git", Options{StallTimeout: time.Second})
-	mustFetch(t, r, repo.NewMemory())
-}
-
-// dripping writes byte by byte, which takes longer than the stall timeout.
-type dripping struct{ w io.Writer }
-
-func (d *dripping) Write(p []byte) (int, error) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for i := range p {
-		<-tick.C
-		if _, err := d.w.Write(p[i : i+1]); err != nil {
-			return i, err
-		}
-		d.w.(http.Flusher).Flush()
-	}
-	return len(p), nil
 }
 
 func TestCancel(t *testing.T) {
