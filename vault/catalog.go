@@ -7,8 +7,10 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -32,7 +34,6 @@ import (
 //	offsets  (count+1) × uint32 into records
 //	records  by path: path, then the fields of a Memory; see encodeRecord
 type catalog struct {
-	raw      []byte // whole file
 	cursor   plumbing.Hash
 	n        int
 	blobs    []byte
@@ -40,6 +41,7 @@ type catalog struct {
 	expiries []byte
 	offsets  []byte
 	records  []byte
+	unmap    func() // lets go of the file; nil when it was read
 }
 
 const (
@@ -56,32 +58,48 @@ type catalogRow struct {
 	Digest Digest
 	// Memory is nil for a tombstone, whose Digest is what it forbids.
 	Memory *Memory
+	// record is the encoded form of an entry that comes out of a catalog.
+	record  []byte
+	expires int64 // of such an entry
 }
 
-// readCatalog opens the catalog at path. Any damage, and digests made with
-// another key, give an empty catalog: it is derived.
-func readCatalog(path string, key []byte) *catalog {
-	raw, err := os.ReadFile(path)
+// openCatalog opens the catalog at path. Any damage, and digests made with
+// another key, give an empty catalog: it is derived. whole checks every byte;
+// without it only what is asked for is read, which writers do, who verify the
+// few entries that they find against git.
+func openCatalog(path string, key []byte, whole bool) *catalog {
+	raw, unmap, err := mapFile(path)
 	if err != nil {
 		return &catalog{}
 	}
-	c, err := parseCatalog(raw, key)
+	c, err := parseCatalog(raw, key, whole)
 	if err != nil {
+		unmap()
 		return &catalog{}
 	}
+	c.unmap = sync.OnceFunc(unmap)
+	runtime.AddCleanup(c, func(unmap func()) { unmap() }, c.unmap)
 	return c
 }
 
-func parseCatalog(raw, key []byte) (*catalog, error) {
+// close lets go of the file. Nothing that still aliases it may be used after.
+func (c *catalog) close() {
+	if unmap := c.unmap; unmap != nil {
+		*c = catalog{}
+		unmap()
+	}
+}
+
+func parseCatalog(raw, key []byte, whole bool) (*catalog, error) {
 	if len(raw) < catalogHeader || string(raw[:len(catalogMagic)]) != catalogMagic {
 		return nil, errCatalog
 	}
 	rest := raw[len(catalogMagic):]
-	if crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
+	if whole && crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
 		return nil, errCatalog
 	}
 	rest = rest[4:]
-	c := &catalog{raw: raw}
+	c := &catalog{}
 	copy(c.cursor[:], rest)
 	if !bytes.Equal(rest[20:24], keyID(key)) {
 		return nil, errCatalog
@@ -116,9 +134,11 @@ func (c *catalog) digest(i int) Digest {
 
 // expired reports whether entry i's time is over at now.
 func (c *catalog) expired(i int, now time.Time) bool {
-	at := int64(binary.LittleEndian.Uint64(c.expiries[i*8:]))
+	at := c.expiry(i)
 	return at != 0 && now.Unix() >= at
 }
+
+func (c *catalog) expiry(i int) int64 { return int64(binary.LittleEndian.Uint64(c.expiries[i*8:])) }
 
 func (c *catalog) record(i int) []byte {
 	from := binary.LittleEndian.Uint32(c.offsets[i*4:])
@@ -178,14 +198,29 @@ func (c *catalog) withDigest(d Digest) []int {
 	}
 }
 
-// row returns entry i in a form that goes into another catalog.
+// row returns entry i in a form that goes into another catalog. It aliases c.
 func (c *catalog) row(i int) catalogRow {
-	return catalogRow{Path: string(c.path(i)), Blob: c.blob(i), Digest: c.digest(i), Memory: c.memory(i)}
+	return catalogRow{Path: string(c.path(i)), Blob: c.blob(i), Digest: c.digest(i), record: c.record(i), expires: c.expiry(i)}
 }
 
+// memory decodes the row's memory; nil for a tombstone.
+func (r *catalogRow) memory() *Memory {
+	if r.record == nil {
+		return r.Memory
+	}
+	m := decodeRecord(r.record)
+	if m != nil {
+		m.Version = Version(r.Blob.String())
+	}
+	return m
+}
+
+// tombstone reports whether the row is one's.
+func (r *catalogRow) tombstone() bool { return IsTombstone(r.Path) }
+
 // writeCatalog replaces the file at path. rows are sorted here; of several with
-// one path the first counts. The rename is
-// atomic and not fsynced: a lost catalog is made again.
+// one path the first counts. The rename is atomic and not fsynced: a lost
+// catalog is made again.
 func writeCatalog(path string, cursor plumbing.Hash, key []byte, rows []catalogRow) error {
 	raw := encodeCatalog(cursor, key, rows)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -224,11 +259,7 @@ func encodeCatalog(cursor plumbing.Hash, key []byte, rows []catalogRow) []byte {
 		out = append(out, r.Digest[:]...)
 	}
 	for _, r := range rows {
-		var at int64
-		if r.Memory != nil && !r.Memory.Expires.IsZero() {
-			at = r.Memory.Expires.Unix()
-		}
-		out = binary.LittleEndian.AppendUint64(out, uint64(at))
+		out = binary.LittleEndian.AppendUint64(out, uint64(r.expiry()))
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(records)))
 		records = appendRecord(records, r)
 	}
@@ -239,9 +270,23 @@ func encodeCatalog(cursor plumbing.Hash, key []byte, rows []catalogRow) []byte {
 	return out
 }
 
+// expiry is when the row's memory expires, in Unix seconds; 0 for never.
+func (r *catalogRow) expiry() int64 {
+	if r.record != nil {
+		return r.expires
+	}
+	if r.Memory == nil || r.Memory.Expires.IsZero() {
+		return 0
+	}
+	return r.Memory.Expires.Unix()
+}
+
 // appendRecord encodes one row: path, a kind byte (0 tombstone, 1 memory, 2
 // broken memory), then the fields in a fixed order. Times are Unix seconds and nanoseconds.
 func appendRecord(b []byte, r catalogRow) []byte {
+	if r.record != nil {
+		return append(b, r.record...)
+	}
 	b = appendString(b, r.Path)
 	m := r.Memory
 	switch {

@@ -121,7 +121,7 @@ const (
 
 // ResolveConflict ends a conflict in one commit. History keeps both sides.
 func (v *Vault) ResolveConflict(ctx context.Context, c Conflict, keep Keep) (Receipt, error) {
-	r := Receipt{Path: c.Parked.Path, ID: c.Parked.ID}
+	r := Receipt{Path: c.Parked.Path, ID: c.Parked.ID, Title: c.Parked.Title}
 	if c.Winner != nil {
 		r.Path, r.ID = c.Winner.Path, c.Winner.ID
 	}

@@ -77,7 +77,8 @@ func (v *Vault) Edit(ctx context.Context, ref Ref, e Edit) (Receipt, error) {
 		if err != nil {
 			return fmt.Errorf("edit %s: %w", path, err)
 		}
-		r = Receipt{ID: ParseDocument(changed).Memory().ID, Path: path}
+		m := ParseDocument(changed).Memory()
+		r = Receipt{ID: m.ID, Title: m.Title, Path: path}
 		return tx.Put(path, changed)
 	})
 	if err != nil {

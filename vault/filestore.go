@@ -54,7 +54,7 @@ func (v *Vault) changeFile(ctx context.Context, name string, pre Precondition, v
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := Receipt{Path: path}
+	r := Receipt{Title: name, Path: path}
 	done, err := v.Update(ctx, Op{Name: "file", Subject: verb + " " + name}, func(tx *Tx) error {
 		old, err := tx.Read(path)
 		if err != nil && !errors.Is(err, ErrNotFound) {

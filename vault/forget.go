@@ -28,7 +28,7 @@ func (v *Vault) Forget(ctx context.Context, ref Ref, ifMatch Version) (Receipt, 
 		return Receipt{}, &StaleError{Path: target.Path, Expected: ifMatch, Now: target.Version}
 	}
 	paths := append([]string{target.Path}, s.parkedOf(target)...)
-	r := Receipt{ID: target.ID, Path: target.Path}
+	r := Receipt{ID: target.ID, Title: target.Title, Path: target.Path}
 	done, err := v.Update(ctx, Op{Name: "forget", Subject: target.Title}, func(tx *Tx) error {
 		for _, path := range paths {
 			if err := v.bury(tx, path); err != nil {

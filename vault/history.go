@@ -338,7 +338,7 @@ func (v *Vault) Restore(ctx context.Context, ref Ref, commit plumbing.Hash) (Rec
 		return Receipt{}, err
 	}
 	m := parseMemory(path, repo.BlobHash(data), data)
-	r := Receipt{ID: m.ID, Path: path}
+	r := Receipt{ID: m.ID, Title: m.Title, Path: path}
 	done, err := v.Update(ctx, Op{Name: "restore", Subject: fmt.Sprintf("%s from %.10s", path, commit)}, func(tx *Tx) error {
 		r.Warnings = nil
 		lifted, err := tx.lift(m, NewDigest(v.config.DigestKey, m.Title, m.Body))

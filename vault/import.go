@@ -205,8 +205,11 @@ func (im *importer) index(ctx context.Context, tx *Tx) error {
 	if err != nil {
 		return err
 	}
+	defer c.close()
 	for i := range c.n {
-		im.know(c.row(i))
+		row := c.row(i)
+		row.Memory, row.record = row.memory(), nil
+		im.know(row)
 	}
 	for _, r := range fresh {
 		im.know(r)
@@ -329,9 +332,9 @@ func (im *importer) state(m *Memory, digest Digest) (string, error) {
 		}
 		switch {
 		case !current:
-		case r.Memory == nil:
+		case r.tombstone():
 			return "forgotten", nil
-		case r.Memory.Title == m.Title && sameFact(r.Memory, m):
+		case r.Memory != nil && r.Memory.Title == m.Title && sameFact(r.Memory, m):
 			return "known", nil
 		}
 	}

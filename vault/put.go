@@ -20,6 +20,8 @@ type Draft struct {
 	SupersedesRefs []Ref
 	// AllowSecret stores a known secret shape knowingly.
 	AllowSecret bool
+
+	header *Document // of a text that came with front matter of its own
 }
 
 // SecretError is an ErrSecret that says where.
@@ -98,6 +100,7 @@ func (v *Vault) Put(ctx context.Context, d Draft) (Receipt, error) {
 // checkDraft fills in what a draft leaves open and refuses what cannot be kept.
 func (v *Vault) checkDraft(d *Draft) error {
 	d.Body = strings.Trim(strings.ReplaceAll(d.Body, "\r\n", "\n"), "\n")
+	d.takeHeader()
 	if strings.TrimSpace(d.Body) == "" && strings.TrimSpace(d.Title) == "" {
 		return fmt.Errorf("remember: the text is empty: %w", ErrName)
 	}
@@ -141,6 +144,62 @@ func (v *Vault) checkDraft(d *Draft) error {
 	return nil
 }
 
+// takeHeader lets a text that comes with sound front matter describe itself,
+// where the draft does not say; its other keys are kept.
+func (d *Draft) takeHeader() {
+	doc := ParseDocument([]byte(d.Body))
+	if !doc.HasHeader() || doc.Broken() != nil {
+		return
+	}
+	m := doc.Memory()
+	d.header, d.Body = doc, strings.Trim(m.Body, "\n")
+	fill := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	if doc.Has("title") {
+		fill(&d.Title, m.Title)
+	}
+	fill((*string)(&d.Type), string(m.Type))
+	if doc.Has("tier") {
+		fill((*string)(&d.Tier), string(m.Tier))
+	}
+	fill(&d.Why, m.Why)
+	fill(&d.Source, m.Source)
+	if d.Expires.IsZero() {
+		d.Expires = m.Expires
+	}
+	for _, list := range []struct {
+		to   *[]string
+		from []string
+	}{{&d.Tags, m.Tags}, {&d.Aliases, m.Aliases}} {
+		for _, item := range list.from {
+			if !slices.Contains(*list.to, item) {
+				*list.to = append(*list.to, item)
+			}
+		}
+	}
+}
+
+// bytes renders the memory as a file, on the front matter that its text
+// brought along if there was any.
+func (d *Draft) bytes() ([]byte, error) {
+	fresh := NewDocument(d.Memory)
+	if d.header == nil {
+		return fresh.Bytes(), nil
+	}
+	for _, key := range fresh.Keys() {
+		if err := d.header.SetRaw(key, fresh.Raw(key)); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.header.SetRawBody(d.Body); err != nil {
+		return nil, err
+	}
+	return d.header.Bytes(), nil
+}
+
 // known is what a vault already has of a draft's text.
 type known struct {
 	equal      *Memory  // the memory with this text, workspace and scope
@@ -164,12 +223,12 @@ func (v *Vault) lookUp(tx *Tx, d Draft) (known, error) {
 		if committed != r.Blob {
 			continue
 		}
-		if r.Memory == nil {
+		if r.tombstone() {
 			k.tombstones = append(k.tombstones, r.Path)
 			k.was = tombstoneOf(r.Path)
 			continue
 		}
-		if k.equal == nil && sameFact(r.Memory, &d.Memory) {
+		if m := r.memory(); m != nil && k.equal == nil && sameFact(m, &d.Memory) {
 			if k.equal, err = v.stillEqual(tx, r.Path, digest); err != nil {
 				return k, err
 			}
@@ -226,9 +285,12 @@ func (v *Vault) rowsWithDigest(head plumbing.Hash, d Digest) ([]catalogRow, erro
 	if err != nil {
 		return nil, err
 	}
+	defer c.close()
 	var rows []catalogRow
 	for _, i := range c.withDigest(d) {
-		rows = append(rows, c.row(i))
+		row := c.row(i)
+		row.Memory, row.record = row.memory(), nil
+		rows = append(rows, row)
 	}
 	for _, r := range fresh {
 		if r.Digest == d {
@@ -244,7 +306,7 @@ func (t *Tx) touch(m *Memory, d Draft, r *Receipt) error {
 	if err != nil {
 		return err
 	}
-	r.ID, r.Path = m.ID, m.Path
+	r.ID, r.Title, r.Path = m.ID, m.Title, m.Path
 	r.Warnings = append(r.Warnings, "known already: the same text is one memory")
 	doc := ParseDocument(raw)
 	if doc.Broken() != nil || !doc.HasHeader() {
@@ -284,10 +346,14 @@ func (t *Tx) add(d Draft, superseded []*Memory, r *Receipt) error {
 	if there {
 		return fmt.Errorf("%s is there already with another text: %w", d.Path, ErrStale)
 	}
-	if err := t.Put(d.Path, NewDocument(d.Memory).Bytes()); err != nil {
+	data, err := d.bytes()
+	if err != nil {
 		return err
 	}
-	r.ID, r.Path = d.ID, d.Path
+	if err := t.Put(d.Path, data); err != nil {
+		return err
+	}
+	r.ID, r.Title, r.Path = d.ID, d.Title, d.Path
 	for _, old := range superseded {
 		if err := t.markSuperseded(old.Path, d.ID); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 // history, Pushed is acknowledged by the remote.
 type Receipt struct {
 	ID        ID                `json:"id,omitempty"`
+	Title     string            `json:"title,omitempty"`
 	Path      string            `json:"path"`
 	Version   Version           `json:"version,omitempty"`
 	Saved     bool              `json:"saved"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -49,7 +50,7 @@ type snapshotEntry struct {
 // Snapshot reads what is on disk now. It takes no lock, writes nothing but
 // the catalog, and costs about as much as git status.
 func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{v: v, disk: true, cat: &catalog{}, scan: &repo.ScanResult{}}
+	s := &Snapshot{v: v, disk: true, scan: &repo.ScanResult{}}
 	if v.git == nil {
 		return s, nil
 	}
@@ -57,22 +58,20 @@ func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if s.head, err = v.Head(); err != nil {
 		return nil, err
 	}
-	ignore := v.git.WorkTree().Ignore()
-	s.scan, err = v.git.Scan(ctx, repo.ScanOptions{MaxSize: MaxFile, Filter: func(path string, isDir bool) bool {
-		return adoptable(path, isDir) && !ignore.Match(path, isDir)
-	}})
+	s.scan, err = v.git.Scan(ctx, repo.ScanOptions{MaxSize: MaxFile, Filter: adoptable})
 	if err != nil {
 		return nil, fmt.Errorf("look through %s: %w", v.WorkDir(), err)
 	}
-	if err := s.fill(); err != nil {
-		return nil, err
-	}
-	s.attachCatalog()
-	return s, nil
+	return s, s.fill()
 }
 
-// fill takes the memories out of the scan.
+// fill takes the memories out of the scan, and what .gitignore names out of
+// what git does not track.
 func (s *Snapshot) fill() error {
+	ignore := s.v.git.WorkTree().Ignore()
+	s.scan.Files = slices.DeleteFunc(s.scan.Files, func(f repo.ScanFile) bool {
+		return f.IndexHash.IsZero() && ignore.Match(f.Path, false)
+	})
 	s.entries = make([]snapshotEntry, 0, len(s.scan.Files))
 	for _, f := range s.scan.Files {
 		if !IsMemoryPath(f.Path) {
@@ -133,7 +132,7 @@ func (v *Vault) buriedFile(path string) bool {
 
 // SnapshotAt reads what commit held.
 func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
-	s := &Snapshot{v: v, head: commit, cat: &catalog{}}
+	s := &Snapshot{v: v, head: commit}
 	tree, err := v.tree(commit)
 	if err != nil {
 		return nil, err
@@ -149,14 +148,16 @@ func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
 			s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
 		}
 	}
-	s.attachCatalog()
 	return s, nil
 }
 
-// attachCatalog finds each entry's row by walking both lists at once: scans,
-// trees and catalogs are all sorted by path.
+// attachCatalog finds, once, each entry's row by walking both lists at once:
+// scans, trees and catalogs are all sorted by path.
 func (s *Snapshot) attachCatalog() {
-	s.cat = readCatalog(s.v.catalogPath(), s.v.config.DigestKey)
+	if s.cat != nil {
+		return
+	}
+	s.cat = openCatalog(s.v.catalogPath(), s.v.config.DigestKey, true)
 	row := 0
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -184,6 +185,7 @@ func (s *Snapshot) Key(i int) (path string, blob plumbing.Hash) {
 
 // Expired returns the paths of the memories whose time is over at now.
 func (s *Snapshot) Expired(now time.Time) []string {
+	s.attachCatalog()
 	var paths []string
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -229,6 +231,7 @@ func (s *Snapshot) Read(i int) ([]byte, error) {
 // Meta returns what entry i says of itself, without its Body. The result is
 // shared: do not change it.
 func (s *Snapshot) Meta(i int) (*Memory, error) {
+	s.attachCatalog()
 	e := &s.entries[i]
 	if e.memo != nil {
 		return e.memo, nil
@@ -274,6 +277,7 @@ func (s *Snapshot) SaveCatalog() {
 	if s.v.git == nil || !s.disk {
 		return
 	}
+	s.attachCatalog()
 	unknown := 0
 	for i := range s.entries {
 		if s.entries[i].row < 0 {
@@ -304,6 +308,7 @@ func (v *Vault) writeCatalogOf(s *Snapshot) {
 		return
 	}
 	_ = writeCatalog(v.catalogPath(), s.head, v.config.DigestKey, append(rows, tombstones...))
+	runtime.KeepAlive(s.cat) // the rows are slices of it
 }
 
 func (v *Vault) memoryRow(path string, blob plumbing.Hash, data []byte) catalogRow {
@@ -351,30 +356,27 @@ func (v *Vault) tombstoneRow(path string, blob plumbing.Hash) (catalogRow, error
 }
 
 // committedCatalog is a catalog that knows everything in commit head: the one
-// on disk, and what commits since its cursor changed. It is called under the
-// lock by writers, which must not read the whole work tree.
+// on disk, and the rows of what commits since its cursor changed. It is called
+// under the lock by writers, which must not read the whole work tree. The
+// caller closes the catalog; the rows alias it.
 func (v *Vault) committedCatalog(head plumbing.Hash) (*catalog, []catalogRow, error) {
-	c := readCatalog(v.catalogPath(), v.config.DigestKey)
+	c := openCatalog(v.catalogPath(), v.config.DigestKey, false)
 	if c.cursor == head {
 		return c, nil, nil
 	}
 	fresh, err := v.rowsSince(c, head)
+	if err != nil && !c.cursor.IsZero() {
+		c.close() // its cursor is not in this repository any more
+		fresh, err = v.rowsSince(c, head)
+	}
 	if err != nil {
-		if c.cursor.IsZero() {
-			return nil, nil, err
-		}
-		c = &catalog{} // its cursor is not in this repository any more
-		if fresh, err = v.rowsSince(c, head); err != nil {
-			return nil, nil, err
-		}
+		c.close()
+		return nil, nil, err
 	}
-	if len(fresh) < staleRows {
-		return c, fresh, nil
+	if len(fresh) >= staleRows {
+		_ = writeCatalog(v.catalogPath(), head, v.config.DigestKey, v.foldRows(c, fresh))
 	}
-	rows := v.foldRows(c, fresh)
-	_ = writeCatalog(v.catalogPath(), head, v.config.DigestKey, rows)
-	c, err = parseCatalog(encodeCatalog(head, v.config.DigestKey, rows), v.config.DigestKey)
-	return c, nil, err
+	return c, fresh, nil
 }
 
 // rowsSince parses what changed between c's cursor and head.
@@ -415,7 +417,7 @@ func (v *Vault) foldRows(c *catalog, fresh []catalogRow) []catalogRow {
 	for _, r := range fresh {
 		replaced[r.Path] = true
 	}
-	rows := fresh
+	rows := slices.Clone(fresh)
 	for i := range c.n {
 		if !replaced[string(c.path(i))] {
 			rows = append(rows, c.row(i))

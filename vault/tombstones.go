@@ -47,7 +47,7 @@ func (t *Tx) lift(m Memory, digest Digest) ([]string, error) {
 	}
 	stones := []string{TombstonePath(TombstoneID(m, digest))}
 	for _, row := range rows {
-		if row.Memory == nil && row.Path != stones[0] {
+		if row.tombstone() && row.Path != stones[0] {
 			stones = append(stones, row.Path)
 		}
 	}

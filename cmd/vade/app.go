@@ -47,20 +47,25 @@ const rootExample = `  vade remember "Production deploys run through GitHub Acti
   vade remote set git@example.com:me/memory.git && vade sync
   vade undo`
 
-// root builds the command tree. It is cheap: nothing is opened before a
+// root builds the command tree that args need. Nothing is opened before a
 // command runs.
-func (a *app) root() *cobra.Command {
+func (a *app) root(args ...string) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:           "vade",
 		Short:         "A memory for coding agents that its owner can read, edit and keep",
 		Long:          rootLong,
 		Example:       rootExample,
-		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -80,8 +85,8 @@ func (a *app) root() *cobra.Command {
 		&cobra.Group{ID: groupHistory, Title: "History:"},
 		&cobra.Group{ID: groupOwner, Title: "For the owner:"},
 	)
-	for _, c := range a.commands() {
-		root.AddCommand(c)
+	for _, b := range a.needed(args) {
+		root.AddCommand(b.build())
 	}
 	root.SetHelpCommandGroupID(groupOwner)
 	root.SetCompletionCommandGroupID(groupOwner)
@@ -96,7 +101,7 @@ const (
 
 // run executes args and returns the process's exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.root()
+	root := a.root(args...)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

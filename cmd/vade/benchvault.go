@@ -69,9 +69,14 @@ func writeNotes(dir string, n int) error {
 // note is a memory with about size bytes of made-up words; the same for the
 // same i on every host.
 func note(i, size int) string {
+	head := fmt.Sprintf("---\ntitle: Note %d\ntags: [bench, t%d]\ncreated: 2026-01-02T03:04:05Z\nupdated: 2026-01-02T03:04:05Z\n---\n", i, i%50)
+	return head + prose(i, size-len(head))
+}
+
+// prose is about size bytes of made-up words; the same for the same i.
+func prose(i, size int) string {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\ntitle: Note %d about %s\ntags: [bench, t%d]\ncreated: 2026-01-02T03:04:05Z\nupdated: 2026-01-02T03:04:05Z\n---\n", i, word(r), i%50)
 	for b.Len() < size {
 		b.WriteString(word(r))
 		if r.IntN(12) == 0 {

@@ -6,14 +6,40 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands is every command, in the order that help lists them.
-func (a *app) commands() []*cobra.Command {
-	return []*cobra.Command{
-		a.rememberCmd(), a.recallCmd(), a.readCmd(), a.listCmd(), a.editCmd(), a.forgetCmd(), a.fileCmd(),
-		a.historyCmd(), a.diffCmd(), a.undoCmd(), a.restoreCmd(), a.conflictsCmd(),
-		a.syncCmd(), a.remoteCmd(), a.cloneCmd(), a.statusCmd(), a.doctorCmd(), a.reindexCmd(), a.importCmd(),
-		a.benchCmd(), a.demoCmd(), a.versionCmd(),
+// commands is every command by name, in the order of docs/commands.md. They
+// are built when they are needed: building all of them costs as much as
+// everything else that vade does at its start.
+func (a *app) commands() []builder {
+	return []builder{
+		{"remember", a.rememberCmd}, {"recall", a.recallCmd}, {"read", a.readCmd}, {"list", a.listCmd},
+		{"edit", a.editCmd}, {"forget", a.forgetCmd}, {"file", a.fileCmd},
+		{"history", a.historyCmd}, {"diff", a.diffCmd}, {"undo", a.undoCmd}, {"restore", a.restoreCmd},
+		{"conflicts", a.conflictsCmd},
+		{"sync", a.syncCmd}, {"remote", a.remoteCmd}, {"clone", a.cloneCmd}, {"status", a.statusCmd},
+		{"doctor", a.doctorCmd}, {"reindex", a.reindexCmd}, {"import", a.importCmd}, {"bench", a.benchCmd},
+		{"demo", a.demoCmd}, {"version", a.versionCmd},
 	}
+}
+
+// builder makes the command called name.
+type builder struct {
+	name  string
+	build func() *cobra.Command
+}
+
+// needed are the builders that args can need: the one of the command that
+// they name, or all of them for help, completion, aliases and typos.
+func (a *app) needed(args []string) []builder {
+	all := a.commands()
+	if len(args) == 0 {
+		return all
+	}
+	for _, b := range all {
+		if b.name == args[0] {
+			return []builder{b}
+		}
+	}
+	return all
 }
 
 // release is the version of a release build, set by the linker.
@@ -47,12 +73,14 @@ func (a *app) versionCmd() *cobra.Command {
 		GroupID: groupOwner,
 		Args:    cobra.NoArgs,
 		Example: "  vade version --json",
-		RunE: func(*cobra.Command, []string) error {
-			if a.flags.json {
-				return a.printJSON(map[string]string{"version": version()})
-			}
-			a.printf("vade %s\n", version())
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	if a.flags.json {
+		return a.printJSON(map[string]string{"version": version()})
+	}
+	a.printf("vade %s\n", version())
+	return nil
 }

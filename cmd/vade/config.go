@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"vademecum/vault"
 )
 
 // config is what the owner set, in one file: ~/.config/vade/config.yaml (or
@@ -111,19 +111,14 @@ func (a *app) expandTilde(path string) string {
 	return path
 }
 
-var identityName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-})
-
 // identity is whose vault this run is about.
 func (a *app) identity(c config) (string, error) {
 	for _, name := range []string{a.flags.identity, a.env("VADE_IDENTITY"), c.Identity} {
 		if name == "" {
 			continue
 		}
-		if !identityName().MatchString(name) || strings.HasSuffix(name, ".") {
-			return "", hinted(usagef("identity %q is not a name", name),
-				"use 1 to 63 of a-z 0-9 . _ - and start with a letter or digit")
+		if err := vault.CheckIdentity(name); err != nil {
+			return "", hinted(usagef("%w", err), "use 1 to 63 of a-z 0-9 . _ - and start with a letter or digit")
 		}
 		return name, nil
 	}
@@ -150,7 +145,7 @@ func (a *app) loginIdentity() string {
 	if len(name) > 63 {
 		name = name[:63]
 	}
-	if !identityName().MatchString(name) {
+	if vault.CheckIdentity(name) != nil {
 		return "me"
 	}
 	return name

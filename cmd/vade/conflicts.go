@@ -156,7 +156,7 @@ lost to.
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt("resolved", r, c.Parked.Title)
+				return a.printReceipt("resolved", r)
 			})
 		},
 	}

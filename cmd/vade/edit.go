@@ -146,11 +146,7 @@ func (o *opened) edit(ctx context.Context, ref vault.Ref, e vault.Edit) error {
 		return err
 	}
 	o.afterWrite(&r)
-	title := m.Title
-	if e.Title != nil {
-		title = *e.Title
-	}
-	return o.a.printReceipt("edited", r, title)
+	return o.a.printReceipt("edited", r)
 }
 
 func firstVersion(a, b vault.Version) vault.Version {

@@ -56,7 +56,7 @@ func (a *app) fileWriteCmd(use, short, verb string, write func(*opened, *cobra.C
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt(verb, r, args[0])
+				return a.printReceipt(verb, r)
 			})
 		},
 	}
@@ -151,7 +151,7 @@ func (a *app) fileDeleteCmd() *cobra.Command {
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt("deleted", r, args[0])
+				return a.printReceipt("deleted", r)
 			})
 		},
 	}

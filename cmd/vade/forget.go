@@ -36,7 +36,7 @@ To find out what is in history, see "vade history".`,
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt("forgotten", r, m.Title)
+				return a.printReceipt("forgotten", r)
 			})
 		},
 	}

@@ -299,7 +299,7 @@ a new decision: its tombstone is lifted.`,
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt("restored", r, name)
+				return a.printReceipt("restored", r)
 			})
 		},
 	}

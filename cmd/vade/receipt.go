@@ -8,11 +8,11 @@ import (
 )
 
 // printReceipt shows what became of a write.
-func (a *app) printReceipt(verb string, r vault.Receipt, title string) error {
+func (a *app) printReceipt(verb string, r vault.Receipt) error {
 	if a.flags.json {
 		return a.printJSON(r)
 	}
-	name := title
+	name := r.Title
 	if name == "" {
 		name = r.Path
 	}

@@ -54,7 +54,7 @@ every project).`,
 					return err
 				}
 				o.afterWrite(&r)
-				return a.printReceipt("remembered", r, d.Title)
+				return a.printReceipt("remembered", r)
 			})
 		},
 	}
