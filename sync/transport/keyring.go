@@ -160,7 +160,7 @@ func readPublic(name string) ([]byte, bool) {
 
 // tale says what was tried, for an error.
 func (k *keyring) tale() string {
-	parts := []string{fmt.Sprintf("%d keys offered", k.offered)}
+	parts := []string{fmt.Sprintf("keys offered: %d", k.offered)}
 	if k.noAgent != "" {
 		parts = append(parts, "no agent: "+k.noAgent)
 	}

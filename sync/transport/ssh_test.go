@@ -214,7 +214,7 @@ func TestSSHKeys(t *testing.T) {
 		s := isolated(t)
 		s.newKey("id_ed25519", "")
 		err := try(t, s)
-		if !errors.Is(err, ErrAuth) || !strings.Contains(err.Error(), "1 keys offered") {
+		if !errors.Is(err, ErrAuth) || !strings.Contains(err.Error(), "keys offered: 1") {
 			t.Errorf("got %v", err)
 		}
 	})
