@@ -136,7 +136,7 @@ func (rd *round) run(ctx context.Context) error {
 	if err != nil || !ok {
 		return err
 	}
-	rd.remote, rd.report.Remote = remote, masked(remote.URL)
+	rd.remote, rd.report.Remote = remote, transport.Mask(remote.URL)
 	if rd.wire, err = transport.Open(remote.URL, rd.o.Transport); err != nil {
 		return err
 	}
@@ -360,16 +360,6 @@ func refOrZero(v *vault.Vault, name string) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, nil
 	}
 	return h, err
-}
-
-// masked is url without credentials, for people and logs.
-func masked(url string) string {
-	r, err := transport.Open(url, transport.Options{})
-	if err != nil {
-		return "(malformed URL)"
-	}
-	defer r.Close()
-	return r.String()
 }
 
 // merge makes the merge commit of ours and theirs. No ref names it until the

@@ -67,7 +67,7 @@ func Status(v *vault.Vault) (State, error) {
 	if err != nil || !ok {
 		return s, err
 	}
-	s.Remote = masked(remote.URL)
+	s.Remote = transport.Mask(remote.URL)
 	head, err := v.Head()
 	if err != nil {
 		return s, err
