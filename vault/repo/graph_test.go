@@ -324,7 +324,7 @@ func TestEncodePackCopies(t *testing.T) {
 	g, dir := packedHistory(t, growingFolder(t, 250))
 	_, head, err := g.Head()
 	ok(t, err)
-	git(t, dir, "gc", "-q")
+	git(t, dir, "repack", "-adfq") // with deltas
 	for _, haves := range [][]plumbing.Hash{nil, {plumbing.NewHash(git(t, dir, "rev-parse", "HEAD~120"))}} {
 		list, err := repo.NewObjects(g, []plumbing.Hash{head}, haves)
 		ok(t, err)

@@ -31,8 +31,9 @@ func TestReceivePacks(t *testing.T) {
 	src, dir := packedHistory(t, growingFolder(t, 120))
 	_, head, err := src.Head()
 	ok(t, err)
+	git(t, dir, "repack", "-adfq", "--depth=60") // so that there are deltas at all
 	for _, args := range [][]string{{"--delta-base-offset"}, {}, {"--window=0"}, {"--depth=200", "--window=50"}} {
-		pack := gitRaw(t, dir, head.String(), append([]string{"pack-objects", "--revs", "--stdout", "-q"}, args...)...)
+		pack := gitRaw(t, dir, head.String(), append([]string{"pack-objects", "--revs", "--stdout", "-q", "--no-reuse-delta"}, args...)...)
 		g, other := initRepo(t)
 		ok(t, receive(t, g, pack))
 		ok(t, g.CompareAndSet(repo.Main, plumbing.ZeroHash, head, "fetched"))
@@ -59,6 +60,7 @@ func TestReceivedPacksAreChecked(t *testing.T) {
 	src, dir := packedHistory(t, growingFolder(t, 30))
 	_, head, err := src.Head()
 	ok(t, err)
+	git(t, dir, "repack", "-adfq")
 	sound := gitRaw(t, dir, head.String(), "pack-objects", "--revs", "--stdout", "-q")
 	thin := gitRaw(t, dir, head.String()+"\n^"+git(t, dir, "rev-parse", "HEAD~2"), "pack-objects", "--revs", "--stdout", "-q", "--thin")
 	g, other := initRepo(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -291,5 +292,38 @@ func TestLockedIndex(t *testing.T) {
 	boot := time.Now().Add(-20 * 365 * 24 * time.Hour)
 	ok(t, os.Chtimes(lock, boot, boot))
 	ok(t, g.Splice(t.Context(), []repo.IndexChange{{Path: "a.md", Hash: repo.BlobHash([]byte("a"))}}))
+	clean(t, dir)
+}
+
+// TestOldLockOfRunningGit: a lock is not stale, however old, while a git process is
+// at work in the repository; a git commit with its editor open is.
+func TestOldLockOfRunningGit(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("processes can only be looked at on Linux")
+	}
+	g, dir := initRepo(t)
+	commit(t, g, map[string]string{"a.md": "a"})
+	lock := filepath.Join(dir, ".git", "index.lock")
+	writeFile(t, lock, "")
+	old := time.Now().Add(-time.Hour)
+	ok(t, os.Chtimes(lock, old, old))
+	c := gitCmd(t.Context(), dir, "cat-file", "--batch")
+	in, err := c.StdinPipe()
+	ok(t, err)
+	ok(t, c.Start())
+	_, err = g.LockIndex(t.Context())
+	if e, found := errors.AsType[*repo.LockedError](err); !found || e.Age < 59*time.Minute {
+		t.Errorf("while git runs: %v", err)
+	}
+	in.Close()
+	c.Wait()
+	x, err := g.LockIndex(t.Context())
+	ok(t, err)
+	x.Release()
+	x.Release()
+	if err := x.Splice([]repo.IndexChange{{Path: "a.md"}}); err == nil {
+		t.Error("spliced without the lock")
+	}
 	clean(t, dir)
 }

@@ -1,6 +1,7 @@
 package repo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -168,6 +169,27 @@ func TestFoldersPrunedWhileWriting(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
+}
+
+// TestFailedWritesLeaveNothing: no temporary files, and no file of the batch that failed.
+func TestFailedWritesLeaveNothing(t *testing.T) {
+	g, dir := initRepo(t)
+	writeFile(t, filepath.Join(dir, "file"), "x")
+	err := g.WorkTree().WriteFiles(t.Context(), func(yield func(string, []byte) bool) {
+		_ = yield("a.md", []byte("a")) && yield("file/below.md", []byte("b")) && yield("c.md", nil)
+	})
+	if err == nil {
+		t.Error("wrote below a file")
+	}
+	r := scan(t, g, nil)
+	equal(t, "temporary files", len(r.Temps), 0)
+	equal(t, "files", len(r.Files), 1)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := g.WorkTree().WriteFiles(ctx, maps.All(map[string][]byte{"x.md": nil})); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	ok(t, os.Remove(filepath.Join(dir, "file")))
 }
 
 // TestWriteFileIsAtomic: a reader sees the old or the new content.
