@@ -269,7 +269,8 @@ func IsMemoryPath(p string) bool {
 		return false
 	}
 	for c := range strings.SplitSeq(p, "/") {
-		if c == "" || c[0] == '.' || c == "node_modules" || isDotGit(c) {
+		// Only odd spellings of .git begin otherwise than with a dot.
+		if c == "" || c[0] == '.' || c == "node_modules" || (c[0] >= utf8.RuneSelf || c[0]|0x20 == 'g') && isDotGit(c) {
 			return false
 		}
 	}

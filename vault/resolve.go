@@ -80,7 +80,7 @@ func foldTitle(s string) string {
 func (s *Snapshot) preferWinners(found []int) []int {
 	var winners []int
 	for _, i := range found {
-		if !IsConflict(s.entries[i].path) {
+		if !IsConflict(s.entries[i].file.Path) {
 			winners = append(winners, i)
 		}
 	}

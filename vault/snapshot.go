@@ -27,6 +27,7 @@ type Snapshot struct {
 	disk    bool // entries are files on disk, else blobs of the commit
 	scan    *repo.ScanResult
 	entries []snapshotEntry
+	memos   map[int]*Memory // parsed on demand, by number of the entry
 	cat     *catalog
 
 	// Changed are the paths whose content on disk is not the index's:
@@ -40,11 +41,11 @@ type Snapshot struct {
 	Unreadable []repo.UnreadablePath
 }
 
+// snapshotEntry is small: looking through 10,000 memories takes about as long
+// as touching the memory that they are described in.
 type snapshotEntry struct {
-	path string
-	blob plumbing.Hash
-	row  int     // in the catalog, -1 when it has none
-	memo *Memory // parsed on demand
+	file *repo.ScanFile // of a commit's tree: path and blob alone
+	row  int32          // in the catalog, -1 when it has none
 }
 
 // Snapshot reads what is on disk now. It takes no lock, writes nothing but
@@ -73,7 +74,8 @@ func (s *Snapshot) fill() error {
 		return f.IndexHash.IsZero() && ignore.Match(f.Path, false)
 	})
 	s.entries = make([]snapshotEntry, 0, len(s.scan.Files))
-	for _, f := range s.scan.Files {
+	for i := range s.scan.Files {
+		f := &s.scan.Files[i]
 		if !IsMemoryPath(f.Path) {
 			continue
 		}
@@ -81,7 +83,7 @@ func (s *Snapshot) fill() error {
 			s.Buried = append(s.Buried, f.Path)
 			continue
 		}
-		s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
+		s.entries = append(s.entries, snapshotEntry{file: f, row: -1})
 		if f.Hash != f.IndexHash {
 			s.Changed = append(s.Changed, f.Path)
 		}
@@ -117,10 +119,10 @@ func (s *Snapshot) addUnreadable() error {
 		if err != nil {
 			return err
 		}
-		s.entries = append(s.entries, snapshotEntry{path: u.Path, blob: committed.Hash, row: -1})
+		s.entries = append(s.entries, snapshotEntry{file: &repo.ScanFile{Path: u.Path, Hash: committed.Hash}, row: -1})
 	}
-	slices.SortFunc(s.entries, func(a, b snapshotEntry) int { return strings.Compare(a.path, b.path) })
-	s.entries = slices.CompactFunc(s.entries, func(a, b snapshotEntry) bool { return a.path == b.path })
+	slices.SortFunc(s.entries, func(a, b snapshotEntry) int { return strings.Compare(a.file.Path, b.file.Path) })
+	s.entries = slices.CompactFunc(s.entries, func(a, b snapshotEntry) bool { return a.file.Path == b.file.Path })
 	return nil
 }
 
@@ -145,7 +147,7 @@ func (v *Vault) SnapshotAt(commit plumbing.Hash) (*Snapshot, error) {
 			return nil, err
 		}
 		if isText(f.Mode) && IsMemoryPath(f.Path) {
-			s.entries = append(s.entries, snapshotEntry{path: f.Path, blob: f.Hash, row: -1})
+			s.entries = append(s.entries, snapshotEntry{file: &repo.ScanFile{Path: f.Path, Hash: f.Hash}, row: -1})
 		}
 	}
 	return s, nil
@@ -160,12 +162,12 @@ func (s *Snapshot) attachCatalog() {
 	s.cat = openCatalog(s.v.catalogPath(), s.v.config.DigestKey, true)
 	row := 0
 	for i := range s.entries {
-		e := &s.entries[i]
-		for row < s.cat.n && string(s.cat.path(row)) < e.path {
+		path, blob := s.Key(i)
+		for row < s.cat.n && string(s.cat.path(row)) < path {
 			row++
 		}
-		if row < s.cat.n && string(s.cat.path(row)) == e.path && s.cat.blob(row) == e.blob {
-			e.row = row
+		if row < s.cat.n && string(s.cat.path(row)) == path && s.cat.blob(row) == blob {
+			s.entries[i].row = int32(row)
 		}
 	}
 }
@@ -180,7 +182,7 @@ func (s *Snapshot) Len() int { return len(s.entries) }
 
 // Key returns the path and the blob id of entry i.
 func (s *Snapshot) Key(i int) (path string, blob plumbing.Hash) {
-	return s.entries[i].path, s.entries[i].blob
+	return s.entries[i].file.Path, s.entries[i].file.Hash
 }
 
 // Expired returns the paths of the memories whose time is over at now.
@@ -188,8 +190,7 @@ func (s *Snapshot) Expired(now time.Time) []string {
 	s.attachCatalog()
 	var paths []string
 	for i := range s.entries {
-		e := &s.entries[i]
-		if e.row >= 0 && !s.cat.expired(e.row, now) {
+		if row := s.entries[i].row; row >= 0 && !s.cat.expired(int(row), now) {
 			continue
 		}
 		if m, err := s.Meta(i); err == nil && m.Expired(now) {
@@ -201,8 +202,8 @@ func (s *Snapshot) Expired(now time.Time) []string {
 
 // Find returns the number of the entry at path, or -1.
 func (s *Snapshot) Find(path string) int {
-	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].path >= path })
-	if i < len(s.entries) && s.entries[i].path == path {
+	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].file.Path >= path })
+	if i < len(s.entries) && s.entries[i].file.Path == path {
 		return i
 	}
 	return -1
@@ -210,20 +211,20 @@ func (s *Snapshot) Find(path string) int {
 
 // Read returns the bytes of entry i.
 func (s *Snapshot) Read(i int) ([]byte, error) {
-	e := s.entries[i]
+	path, blob := s.Key(i)
 	if !s.disk {
-		return repo.ReadBlob(s.v.git, e.blob)
+		return repo.ReadBlob(s.v.git, blob)
 	}
-	data, err := s.v.git.WorkTree().ReadFile(e.path)
-	if err == nil && repo.BlobHash(data) == e.blob {
+	data, err := s.v.git.WorkTree().ReadFile(path)
+	if err == nil && repo.BlobHash(data) == blob {
 		return data, nil
 	}
 	// It changed or went since; the version that the snapshot saw may be in git.
-	if old, gitErr := repo.ReadBlob(s.v.git, e.blob); gitErr == nil {
+	if old, gitErr := repo.ReadBlob(s.v.git, blob); gitErr == nil {
 		return old, nil
 	}
 	if err == nil {
-		err = fmt.Errorf("%s: %w", e.path, ErrStale)
+		err = fmt.Errorf("%s: %w", path, ErrStale)
 	}
 	return nil, err
 }
@@ -231,23 +232,25 @@ func (s *Snapshot) Read(i int) ([]byte, error) {
 // Meta returns what entry i says of itself, without its Body. The result is
 // shared: do not change it.
 func (s *Snapshot) Meta(i int) (*Memory, error) {
+	if m := s.memos[i]; m != nil {
+		return m, nil
+	}
 	s.attachCatalog()
-	e := &s.entries[i]
-	if e.memo != nil {
-		return e.memo, nil
+	var m *Memory
+	if row := s.entries[i].row; row >= 0 {
+		m = s.cat.memory(int(row))
 	}
-	if e.row >= 0 {
-		if m := s.cat.memory(e.row); m != nil {
-			e.memo = m
-			return m, nil
+	if m == nil {
+		var err error
+		if m, err = s.Memory(i); err != nil {
+			return nil, err
 		}
+		m.Body = ""
 	}
-	m, err := s.Memory(i)
-	if err != nil {
-		return nil, err
+	if s.memos == nil {
+		s.memos = map[int]*Memory{}
 	}
-	m.Body = ""
-	e.memo = m
+	s.memos[i] = m
 	return m, nil
 }
 
@@ -257,7 +260,8 @@ func (s *Snapshot) Memory(i int) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := parseMemory(s.entries[i].path, s.entries[i].blob, data)
+	path, blob := s.Key(i)
+	m := parseMemory(path, blob, data)
 	return &m, nil
 }
 
@@ -294,14 +298,14 @@ func (v *Vault) writeCatalogOf(s *Snapshot) {
 	rows := make([]catalogRow, 0, len(s.entries))
 	for i, e := range s.entries {
 		if e.row >= 0 {
-			rows = append(rows, s.cat.row(e.row))
+			rows = append(rows, s.cat.row(int(e.row)))
 			continue
 		}
 		data, err := s.Read(i)
 		if err != nil {
 			continue
 		}
-		rows = append(rows, v.memoryRow(e.path, e.blob, data))
+		rows = append(rows, v.memoryRow(e.file.Path, e.file.Hash, data))
 	}
 	tombstones, err := v.tombstoneRows(s)
 	if err != nil {
