@@ -116,6 +116,10 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		return e, err
 	}
 	e.seen = s
+	if s.Damaged != "" {
+		e.left = append(e.left, Left{Reason: s.Damaged})
+		return e, nil
+	}
 	scan := s.Scan()
 	for _, u := range scan.Unreadable {
 		e.left = append(e.left, Left{Path: u.Path, Reason: fmt.Sprintf("cannot be read: %v", u.Err)})

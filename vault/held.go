@@ -31,6 +31,9 @@ func (v *Vault) claim(ctx context.Context, head plumbing.Hash, paths []string) (
 	if locked, ok := errors.AsType[*repo.LockedError](err); ok {
 		return nil, locked.Error(), nil
 	}
+	if damage := indexDamage(err); damage != "" {
+		return nil, damage, nil
+	}
 	if err != nil {
 		return nil, "", err
 	}

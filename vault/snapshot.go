@@ -33,6 +33,9 @@ type Snapshot struct {
 	// Changed are the paths whose content on disk is not the index's:
 	// edited, new, or gone. Only of a snapshot of the work tree.
 	Changed []string
+	// Damaged says why git's index could not be used; "" when it could. Then
+	// nothing tells what is committed: Changed holds everything.
+	Damaged string
 	// Buried are files that hold an exact old copy of a forgotten memory and
 	// that git does not track: they are not in the snapshot.
 	Buried []string
@@ -59,11 +62,25 @@ func (v *Vault) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if s.head, err = v.Head(); err != nil {
 		return nil, err
 	}
-	s.scan, err = v.git.Scan(ctx, repo.ScanOptions{MaxSize: MaxFile, Filter: adoptable})
+	o := repo.ScanOptions{MaxSize: MaxFile, Filter: adoptable}
+	s.scan, err = v.git.Scan(ctx, o)
+	if s.Damaged = indexDamage(err); s.Damaged != "" {
+		o.NoIndex = true // slower, and right all the same
+		s.scan, err = v.git.Scan(ctx, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look through %s: %w", v.WorkDir(), err)
 	}
 	return s, s.fill()
+}
+
+// indexDamage is why git's index cannot be used, or "" when err is of
+// something else.
+func indexDamage(err error) string {
+	if errors.Is(err, repo.ErrIndexCorrupt) {
+		return "git's index is damaged; \"vade doctor --fix\" makes it anew"
+	}
+	return ""
 }
 
 // fill takes the memories out of the scan, and what .gitignore names out of

@@ -90,6 +90,9 @@ func (v *Vault) ready(ctx context.Context) error {
 		v.stuck = locked.Error()
 		return nil // what is written now is saved and waits, as that write does
 	}
+	if v.stuck = indexDamage(err); v.stuck != "" {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("finish an interrupted write: %w", err)
 	}

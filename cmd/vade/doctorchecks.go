@@ -106,6 +106,9 @@ func (d *doctor) checkObjects(ctx context.Context) error {
 // checkWorkTree compares the files on disk with main and sweeps temporaries.
 func (d *doctor) checkWorkTree(ctx context.Context) error {
 	v := d.o.vault
+	if s, err := d.o.snapshot(ctx); err != nil || s.Damaged != "" {
+		return err // named by checkGit
+	}
 	changes, err := v.Uncommitted(ctx)
 	if err != nil {
 		return err

@@ -19,6 +19,9 @@ func (o *opened) search(ctx context.Context, q vault.Query) (f found, scan float
 		return f, 0, err
 	}
 	scan = milliseconds(time.Since(start))
+	if f.snapshot.Damaged != "" {
+		f.warnings = append(f.warnings, f.snapshot.Damaged)
+	}
 	for _, u := range f.snapshot.Unreadable {
 		f.warnings = append(f.warnings, fmt.Sprintf("%s cannot be read: %v", u.Path, u.Err))
 	}
@@ -33,6 +36,7 @@ func (o *opened) search(ctx context.Context, q vault.Query) (f found, scan float
 	for _, path := range f.result.Unreadable {
 		f.warnings = append(f.warnings, path+" cannot be read")
 	}
+	f.warnings = append(f.warnings, f.result.Warnings...)
 	for i := range f.result.Hits {
 		f.result.Hits[i].Providers = []string{"vault"}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"vademecum/sync"
 	"vademecum/vault"
+	"vademecum/vault/repo"
 )
 
 // statusView is the JSON of status.
@@ -100,6 +102,10 @@ func (v *statusView) count(s *vault.Snapshot) {
 }
 
 func (v *statusView) warn(s *vault.Snapshot) {
+	if s.Damaged != "" {
+		v.Warnings = append(v.Warnings, s.Damaged)
+		v.Changed = 0 // nobody can tell
+	}
 	for _, u := range s.Unreadable {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s cannot be read: %v", u.Path, u.Err))
 	}
@@ -125,7 +131,7 @@ func (v *statusView) held(o *opened) error {
 		v.Warnings = append(v.Warnings, "nothing is committed or merged now: "+busy)
 	}
 	staged, err := o.vault.Staged(context.Background())
-	if err != nil {
+	if err != nil && !errors.Is(err, repo.ErrIndexCorrupt) {
 		return err
 	}
 	for _, p := range staged {

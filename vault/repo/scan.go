@@ -16,6 +16,8 @@ type ScanOptions struct {
 	// MaxSize is the size of the largest file that is read, in bytes; a larger
 	// one that has to be is unreadable, with ErrTooLarge. 0 means no limit.
 	MaxSize int64
+	// NoIndex reads every file as if git's index were empty; for when it is corrupt.
+	NoIndex bool
 }
 
 // ErrTooLarge: a file is larger than a scan may read.
@@ -64,9 +66,12 @@ func (g *GitDir) Scan(ctx context.Context, o ScanOptions) (*ScanResult, error) {
 	if g.work == nil {
 		return nil, errors.New("scan: repository has no work tree")
 	}
-	x, err := g.readIndex(false)
-	if err != nil {
-		return nil, err
+	var x *indexFile
+	if !o.NoIndex {
+		var err error
+		if x, err = g.readIndex(false); err != nil {
+			return nil, err
+		}
 	}
 	if x == nil {
 		x = &indexFile{body: make([]byte, indexHead)}
