@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 const (
@@ -133,7 +135,11 @@ func (l *lockFile) commit() error {
 
 // rename is commit without the name being durable on return.
 func (l *lockFile) rename() error {
-	if err := l.Sync(); err != nil {
+	err := l.Sync()
+	if err == nil {
+		err = l.stillOurs()
+	}
+	if err != nil {
 		l.release()
 		return err
 	}
@@ -148,46 +154,60 @@ func (l *lockFile) rename() error {
 	return nil
 }
 
+// stillOurs makes sure that nobody removed the lock file under us and took the lock.
+func (l *lockFile) stillOurs() error {
+	mine, err := l.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(l.target + ".lock")
+	if err != nil || !os.SameFile(mine, named) {
+		return fmt.Errorf("%s.lock was taken away; try again", l.target)
+	}
+	return nil
+}
+
 // release gives the lock up without a change. After commit it must not be called.
 func (l *lockFile) release() {
-	dropLock(l.File, l.target+".lock")
+	if l.stillOurs() == nil {
+		dropLock(l.File, l.target+".lock")
+	}
+	l.Close()
 	if l.marker != "" {
 		os.Remove(l.marker)
 	}
 }
 
 // breakStale removes a lock file that nobody can be holding, and reports whether
-// the name may be free now.
+// the name may be free now. Processes of ours that judge at the same time take
+// turns: the second one would remove the lock that the first one then takes.
 func (g *GitDir) breakStale(lock string) bool {
+	if st, err := os.Lstat(lock); err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	} else if _, stale := g.isStale(lock, st); !stale {
+		return false
+	}
+	turn := flock.New(filepath.Join(g.markerDir(), "turn"))
+	if ok, err := turn.TryLock(); err != nil || !ok {
+		return false // somebody else is at it
+	}
+	defer turn.Unlock()
 	st, err := os.Lstat(lock)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	why, stale := g.isStale(st)
-	if !stale {
+	why, stale := g.isStale(lock, st)
+	if !stale || os.Remove(lock) != nil {
 		return false
 	}
-	// Another process may judge the same file, remove it, and take the lock, all
-	// before we act: move it aside and look again at what was moved.
-	aside := filepath.Join(g.markerDir(), "stale-"+strconv.FormatUint(rand.Uint64(), 36))
-	if err := os.Rename(lock, aside); err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	moved, err := os.Lstat(aside)
-	if err == nil && !os.SameFile(st, moved) {
-		os.Link(aside, lock) // put it back, unless a third one has the lock by now
-		os.Remove(aside)
-		return false
-	}
-	os.Remove(aside)
 	g.sweepMarkers()
 	g.warn(fmt.Sprintf("removed the stale lock %s: %s", lock, why))
 	return true
 }
 
-func (g *GitDir) isStale(st fs.FileInfo) (why string, stale bool) {
+func (g *GitDir) isStale(lock string, st fs.FileInfo) (why string, stale bool) {
 	age := time.Since(st.ModTime())
-	if dead, ours := g.markerState(st); ours {
+	if dead, ours := g.markerState(lock, st); ours {
 		return "left by a vade process that is gone", dead
 	}
 	boot, ok := bootTime()
@@ -218,18 +238,24 @@ func (g *GitDir) places() []string {
 }
 
 // markerState reports whether lock file st is one of ours, and whether its owner
-// is gone.
-func (g *GitDir) markerState(st fs.FileInfo) (dead, ours bool) {
+// is gone. An owner lets go of the marker only after the lock file has lost its
+// name, so a lock that still has its name when the marker is free is abandoned.
+func (g *GitDir) markerState(lock string, st fs.FileInfo) (dead, ours bool) {
 	names, err := os.ReadDir(g.markerDir())
 	if err != nil {
 		return false, false
 	}
 	for _, e := range names {
 		path := filepath.Join(g.markerDir(), e.Name())
-		if m, err := os.Lstat(path); err != nil || !os.SameFile(m, st) {
+		m, err := os.Lstat(path)
+		if err != nil || !os.SameFile(m, st) {
 			continue
 		}
-		return markerFree(path), true
+		if !markerFree(path) {
+			return false, true
+		}
+		now, err := os.Lstat(lock)
+		return err == nil && os.SameFile(m, now), true
 	}
 	return false, false
 }
@@ -250,7 +276,7 @@ func (g *GitDir) sweepMarkers() {
 		if err != nil || time.Since(st.ModTime()) < sweepAge {
 			continue
 		}
-		if strings.HasPrefix(e.Name(), "stale-") || strings.HasPrefix(e.Name(), "lock-") && markerFree(path) {
+		if strings.HasPrefix(e.Name(), "lock-") && markerFree(path) {
 			os.Remove(path)
 		}
 	}

@@ -32,7 +32,9 @@ func TestConcurrentWriters(t *testing.T) {
 		humans.Go(func() {
 			for ctx.Err() == nil {
 				out, err := gitCmd(ctx, dir, args...).CombinedOutput()
-				if err != nil && ctx.Err() == nil && !strings.Contains(string(out), "gc is already running") {
+				// git waits for a ref's lock for 100 ms only.
+				busy := strings.Contains(string(out), "gc is already running") || strings.Contains(string(out), ".lock': File exists")
+				if err != nil && ctx.Err() == nil && !busy {
 					t.Errorf("git %v: %v\n%s", args, err, out)
 				}
 			}
@@ -168,6 +170,41 @@ func TestRefRaces(t *testing.T) {
 	}
 	if names, err := os.ReadDir(filepath.Join(dir, ".git", "vade", "locks")); err != nil || len(names) > 0 {
 		t.Errorf("markers left: %v, %v", names, err)
+	}
+	git(t, dir, "reset", "-q", "--hard")
+}
+
+// TestLocksAreNeverTakenFromTheLiving: many that lock one ref and mostly give it up
+// again. A lock between two states must not be taken for stale, nor be put back
+// after its owner let it go.
+func TestLocksAreNeverTakenFromTheLiving(t *testing.T) {
+	t.Parallel()
+	g, dir := initRepo(t)
+	base := commit(t, g, map[string]string{"a.md": "a"})
+	var wg sync.WaitGroup
+	for w := range 6 {
+		o := openRepo(t, dir)
+		o.Warn = func(msg string) { t.Error(msg) }
+		h, _ := buildCommit(t, o, base, w+2, map[string]string{"a.md": fmt.Sprint(w)})
+		ok(t, o.Flush())
+		wg.Go(func() {
+			for range 200 {
+				at, err := o.Ref(repo.Main)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				err = o.CompareAndSet(repo.Main, at, h, "race")
+				_, locked := errors.AsType[*repo.LockedError](err)
+				if err != nil && !locked && !errors.Is(err, repo.ErrRefMoved) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := os.Lstat(filepath.Join(dir, ".git", "refs", "heads", "main.lock")); err == nil {
+		t.Error("a lock was left behind")
 	}
 	git(t, dir, "reset", "-q", "--hard")
 }
