@@ -142,7 +142,7 @@ func Open(workTree string) (*GitDir, error) {
 	}
 	g, err := open(dir, w)
 	if err != nil {
-		w.root.Close()
+		w.close()
 		return nil, err
 	}
 	return g, nil
@@ -222,7 +222,7 @@ func (g *GitDir) Close() error {
 	g.pending = pendingObjects{}
 	g.db.close()
 	if g.work != nil {
-		return g.work.root.Close()
+		return g.work.close()
 	}
 	return nil
 }

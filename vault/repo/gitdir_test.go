@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -81,6 +82,7 @@ func TestLinkedWorkTree(t *testing.T) {
 	commit(t, l, map[string]string{"b.md": "b"})
 	clean(t, linked)
 	clean(t, dir)
+	wantScan(t, l, nil, "a.md", "b.md")
 	equal(t, "side", git(t, dir, "ls-tree", "--name-only", "side"), "a.md\nb.md")
 	branch, _, err := l.Head()
 	ok(t, err)
@@ -109,4 +111,33 @@ func TestPackedRefs(t *testing.T) {
 	equal(t, "refs", len(refs), 3)
 	equal(t, "git's refs", git(t, dir, "for-each-ref", "--format=%(refname)"), "refs/heads/main\nrefs/tags/v1\nrefs/vade/rescue/one")
 	ok(t, g.CompareAndSet("refs/heads/other/sub", plumbing.ZeroHash, a, ""))
+}
+
+// TestWritingAgainKeepsObjectsYoung: git's prune goes by age, so what is written
+// again must not look old.
+func TestWritingAgainKeepsObjectsYoung(t *testing.T) {
+	g, dir := initRepo(t)
+	commit(t, g, map[string]string{"a.md": "a"})
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	young := func(pattern string) {
+		t.Helper()
+		paths, err := filepath.Glob(filepath.Join(dir, ".git", "objects", pattern))
+		ok(t, err)
+		for _, p := range paths {
+			ok(t, os.Chtimes(p, old, old))
+		}
+		_, err = repo.WriteBlob(g, []byte("a"))
+		ok(t, err)
+		for _, p := range paths {
+			if st, err := os.Stat(p); err == nil && time.Since(st.ModTime()) < time.Hour {
+				return
+			}
+		}
+		t.Errorf("%s: all are old", pattern)
+	}
+	h := repo.BlobHash([]byte("a")).String()
+	young(h[:2] + "/" + h[2:])
+	git(t, dir, "gc", "-q")
+	g.Reload()
+	young("pack/*.pack")
 }

@@ -110,7 +110,7 @@ func (s *scanner) dir(d *scanDir, prefix string) error {
 		s.unreadable(strings.TrimSuffix(prefix, "/"), err)
 		return nil
 	}
-	if prefix != "" && slices.ContainsFunc(items, func(i scanItem) bool { return i.name() == ".git" }) {
+	if prefix != "" && slices.ContainsFunc(items, func(i scanItem) bool { return strings.EqualFold(i.name(), ".git") }) {
 		s.skip(prefix)
 		return nil
 	}
@@ -137,8 +137,10 @@ func (s *scanner) item(d *scanDir, prefix string, i *scanItem) error {
 		}
 	case itemBelow:
 		s.below(string(s.buf), i.err)
-	default:
-		s.file(d, i)
+	case itemFile:
+		if !isDotGit(i.key) { // which is a file in a linked work tree
+			s.file(d, i)
+		}
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ var ErrSymlink = errors.New("is a symbolic link")
 type WorkTree struct {
 	dir  string
 	root *os.Root
+	top  *os.File // the folder itself, once it was needed
 	// written remembers what files were when WriteFile had written them, so that
 	// Splice need not read them again.
 	written map[string]writtenFile
@@ -44,6 +45,15 @@ func openWorkTree(dir string) (*WorkTree, error) {
 		return nil, err
 	}
 	return &WorkTree{dir: dir, root: root, written: map[string]writtenFile{}}, nil
+}
+
+func (w *WorkTree) close() error {
+	var err error
+	if w.top != nil {
+		err = w.top.Close()
+		w.top = nil
+	}
+	return errors.Join(err, w.root.Close())
 }
 
 // Path is the folder, absolute.
@@ -86,12 +96,22 @@ func (w *WorkTree) Stat(p string) (fs.FileInfo, error) {
 
 // ReadFile returns the content of a regular file.
 func (w *WorkTree) ReadFile(p string) ([]byte, error) {
+	if err := CheckPath(p); err != nil {
+		return nil, err
+	}
+	if b, done, err := w.readBeneath(p); done {
+		return b, err
+	}
+	return w.readThroughRoot(p)
+}
+
+func (w *WorkTree) readThroughRoot(p string) ([]byte, error) {
 	st, err := w.Stat(p)
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, &PathError{Path: p, Reason: "is not a regular file"}
+		return nil, &PathError{Path: p, Reason: errNotRegular.Error()}
 	}
 	return w.root.ReadFile(filepath.FromSlash(p))
 }

@@ -135,6 +135,46 @@ func TestSymlinksAreRefused(t *testing.T) {
 	ok(t, os.RemoveAll(filepath.Join(dir, "real")))
 }
 
+// TestReadFileOnEverySystem: the way through os.Root, which other systems take,
+// answers as the short way does.
+func TestReadFileOnEverySystem(t *testing.T) {
+	g, dir := initRepo(t)
+	w := g.WorkTree()
+	ok(t, w.WriteFile("a/b.md", []byte(strings.Repeat("x", 5000))))
+	ok(t, w.WriteFile("empty.md", nil))
+	ok(t, os.Symlink("a", filepath.Join(dir, "link")))
+	ok(t, os.Symlink("a/b.md", filepath.Join(dir, "link.md")))
+	for _, p := range []string{"a/b.md", "empty.md", "a", "none", "a/none", "a/b.md/c", "link/b.md", "link.md", "link/none", "none/none"} {
+		b, err := w.ReadFile(p)
+		b2, err2 := repo.ReadThroughRoot(w, p)
+		equal(t, p, string(b), string(b2))
+		equal(t, p+": error", err == nil, err2 == nil)
+		for _, is := range []error{fs.ErrNotExist, repo.ErrSymlink} {
+			equal(t, fmt.Sprintf("%s: %v", p, is), errors.Is(err, is), errors.Is(err2, is))
+		}
+		_, bad := errors.AsType[*repo.PathError](err)
+		_, bad2 := errors.AsType[*repo.PathError](err2)
+		equal(t, p+": PathError", bad, bad2)
+	}
+	ok(t, os.Remove(filepath.Join(dir, "link")))
+	ok(t, os.Remove(filepath.Join(dir, "link.md")))
+}
+
+func BenchmarkReadFile(b *testing.B) {
+	g, _ := bigVault(b, 1000)
+	for name, read := range map[string]func(string) ([]byte, error){
+		"beneath": g.WorkTree().ReadFile,
+		"root":    func(p string) ([]byte, error) { return repo.ReadThroughRoot(g.WorkTree(), p) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				_, err := read(notePath(i % 1000))
+				ok(b, err)
+			}
+		})
+	}
+}
+
 // TestFoldersPrunedWhileWriting: one removes the last file of a folder while
 // another writes into it.
 func TestFoldersPrunedWhileWriting(t *testing.T) {
