@@ -188,7 +188,7 @@ func TestLocksAreNeverTakenFromTheLiving(t *testing.T) {
 		h, _ := buildCommit(t, o, base, w+2, map[string]string{"a.md": fmt.Sprint(w)})
 		ok(t, o.Flush())
 		wg.Go(func() {
-			for range 200 {
+			for range 150 {
 				at, err := o.Ref(repo.Main)
 				if err != nil {
 					t.Error(err)

@@ -183,7 +183,7 @@ func TestFoldersPrunedWhileWriting(t *testing.T) {
 	other := openRepo(t, dir)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for range 150 {
+		for range 60 {
 			if err := g.WorkTree().WriteFile("d/e/a.md", []byte("a")); err != nil {
 				t.Error(err)
 			}
@@ -193,7 +193,7 @@ func TestFoldersPrunedWhileWriting(t *testing.T) {
 		}
 	})
 	wg.Go(func() {
-		for range 150 {
+		for range 60 {
 			if err := other.WorkTree().WriteFile("d/e/b.md", []byte("b")); err != nil {
 				t.Error(err)
 			}
