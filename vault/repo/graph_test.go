@@ -125,7 +125,10 @@ func TestGraphAgainstGit(t *testing.T) {
 			equal(t, fmt.Sprintf("%s is an ancestor of %s", a, b), yes, err == nil)
 			n, err := repo.Count(g, a, b)
 			ok(t, err)
-			equal(t, fmt.Sprintf("count %s..%s", a, b), strconv.Itoa(n), git(t, dir, "rev-list", "--count", b.String(), "^"+a.String()))
+			// git's own count is wrong here now and then, where clocks are.
+			if want := exactCount(t, g, a, b); n != want {
+				t.Errorf("count %s..%s: got %d, want %d", a, b, n, want)
+			}
 		}
 		n, err := repo.Count(g, plumbing.ZeroHash, commits[90])
 		ok(t, err)
@@ -161,6 +164,26 @@ func TestLogAgainstGit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// exactCount walks all of both histories.
+func exactCount(t testing.TB, s repo.Store, from, to plumbing.Hash) int {
+	t.Helper()
+	reach := func(h plumbing.Hash) map[plumbing.Hash]bool {
+		seen := map[plumbing.Hash]bool{}
+		for c, err := range repo.Log(s, h) {
+			ok(t, err)
+			seen[c.Hash] = true
+		}
+		return seen
+	}
+	known, n := reach(from), 0
+	for h := range reach(to) {
+		if !known[h] {
+			n++
+		}
+	}
+	return n
 }
 
 // TestLogIsNewestFirst: with sound clocks, in git's own order.
