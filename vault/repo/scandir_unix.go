@@ -15,23 +15,32 @@ import (
 
 // scanDir is an open folder. Everything is looked up in it by its last name only,
 // and no symbolic link is followed.
-type scanDir struct{ f *os.File }
+type scanDir struct {
+	f  *os.File
+	fd int
+}
 
 func openScanRoot(w *WorkTree) (*scanDir, error) {
 	f, err := w.root.Open(".")
-	return &scanDir{f}, err
+	if err != nil {
+		return nil, err
+	}
+	return &scanDir{f: f, fd: int(f.Fd())}, nil
 }
 
 func (d *scanDir) close() { d.f.Close() }
 
 func (d *scanDir) sub(name string) (*scanDir, error) {
 	f, err := d.open(name, unix.O_DIRECTORY)
-	return &scanDir{f}, err
+	if err != nil {
+		return nil, err
+	}
+	return &scanDir{f: f, fd: int(f.Fd())}, nil
 }
 
 func (d *scanDir) open(name string, flags int) (*os.File, error) {
 	for {
-		fd, err := unix.Openat(int(d.f.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
+		fd, err := unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
 		if err == nil {
 			return os.NewFile(uintptr(fd), name), nil
 		}
@@ -41,22 +50,10 @@ func (d *scanDir) open(name string, flags int) (*os.File, error) {
 	}
 }
 
-func (d *scanDir) list() ([]scanItem, error) {
-	names, err := d.f.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
-	items := make([]scanItem, 0, len(names))
-	for _, e := range names {
-		items = appendItem(items, e.Name(), e.Type())
-	}
-	return items, nil
-}
-
 func (d *scanDir) stat(name string) (fileStat, error) {
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(int(d.f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			return statOfUnix(&st), nil
 		}

@@ -25,17 +25,16 @@ func (d *scanDir) sub(name string) (*scanDir, error) {
 	return &scanDir{root: d.root, path: filepath.Join(d.path, name)}, nil
 }
 
-func (d *scanDir) list() ([]scanItem, error) {
+func (d *scanDir) list(items []scanItem) ([]scanItem, error) {
 	f, err := d.root.Open(d.path)
 	if err != nil {
-		return nil, err
+		return items, err
 	}
 	defer f.Close()
 	names, err := f.ReadDir(-1)
 	if err != nil {
-		return nil, err
+		return items, err
 	}
-	items := make([]scanItem, 0, len(names))
 	d.info = make(map[string]fs.FileInfo, len(names))
 	for _, e := range names {
 		info, err := e.Info()
@@ -43,7 +42,7 @@ func (d *scanDir) list() ([]scanItem, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return items, err
 		}
 		items = appendItem(items, e.Name(), info.Mode().Type())
 		if info.Mode().IsRegular() {

@@ -27,6 +27,7 @@ type scanner struct {
 	res        *ScanResult
 	buf        []byte          // path at hand
 	admitted   map[string]bool // folders that are not on disk
+	spare      [][]scanItem    // lists of folders that are done with, to be used again
 	err        error           // of the index
 }
 
@@ -83,9 +84,15 @@ const (
 
 // appendItem adds a name of type t.
 func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
+	return appendKey(items, name+"/", t)
+}
+
+// appendKey is appendItem for a name with a slash behind it.
+func appendKey(items []scanItem, key string, t fs.FileMode) []scanItem {
+	name := key[:len(key)-1]
 	switch {
 	case t.IsDir():
-		return append(items, scanItem{key: name + "/", kind: itemDir})
+		return append(items, scanItem{key: key, kind: itemDir})
 	case t.IsRegular():
 		return append(items, scanItem{key: name, kind: itemFile})
 	}
@@ -93,7 +100,7 @@ func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
 	if t&fs.ModeSymlink != 0 {
 		err = ErrSymlink
 	}
-	return append(items, scanItem{key: name, kind: itemSpecial, err: err}, scanItem{key: name + "/", kind: itemBelow, err: err})
+	return append(items, scanItem{key: name, kind: itemSpecial, err: err}, scanItem{key: key, kind: itemBelow, err: err})
 }
 
 var errNotRegular = errors.New("is not a regular file")
@@ -105,7 +112,8 @@ func (s *scanner) dir(d *scanDir, prefix string) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	items, err := d.list()
+	items, err := d.list(s.emptyItems())
+	defer func() { s.spare = append(s.spare, items[:0]) }()
 	if err != nil {
 		s.unreadable(strings.TrimSuffix(prefix, "/"), err)
 		return nil
@@ -121,6 +129,18 @@ func (s *scanner) dir(d *scanDir, prefix string) error {
 		}
 	}
 	return s.err
+}
+
+// emptyItems is a list to fill: what a look at 10,000 files costs is in good part
+// the memory that it touches for the first time.
+func (s *scanner) emptyItems() []scanItem {
+	n := len(s.spare)
+	if n == 0 {
+		return nil
+	}
+	items := s.spare[n-1]
+	s.spare = s.spare[:n-1]
+	return items
 }
 
 func (s *scanner) item(d *scanDir, prefix string, i *scanItem) error {
