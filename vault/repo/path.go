@@ -84,6 +84,9 @@ func isDotGit(name string) bool {
 	if len(name) < len(".git") {
 		return false
 	}
+	if c := name[0]; c != '.' && c != 'g' && c != 'G' && c < utf8.RuneSelf {
+		return false // what nearly every name is, in a scan of all of them
+	}
 	s := strings.Map(dropIgnoredByHFS, name)
 	s, _, _ = strings.Cut(s, ":")
 	s = strings.TrimRight(s, ". ")
