@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -190,9 +191,7 @@ func (s *searching) score(f *found, cut bool) error {
 		}
 	}
 	names := map[int]string{}
-	for i, how := range f.names {
-		names[i] = how
-	}
+	maps.Copy(names, f.names)
 	f.heap = addNamed(f.heap, f.scorer.parts, names)
 	f.heap.init()
 	return nil

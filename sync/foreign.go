@@ -3,6 +3,7 @@ package sync
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -74,10 +75,8 @@ func (rd *round) checkSeed(theirs plumbing.Hash) error {
 
 func (rd *round) warn(format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
-	for _, w := range rd.report.Warnings {
-		if w == msg {
-			return
-		}
+	if slices.Contains(rd.report.Warnings, msg) {
+		return
 	}
 	rd.report.Warnings = append(rd.report.Warnings, msg)
 }

@@ -270,11 +270,12 @@ func (l *listEdit) appendBelow(have, want []string) []string {
 		if !strings.HasPrefix(item, "- ") {
 			return nil
 		}
-		out := l.text
+		var out strings.Builder
+		out.WriteString(l.text)
 		for _, s := range want[len(have):] {
-			out += line[:len(line)-len(item)] + "- " + quote(s, plainStyle, false) + l.eol
+			out.WriteString(line[:len(line)-len(item)] + "- " + quote(s, plainStyle, false) + l.eol)
 		}
-		return []string{out}
+		return []string{out.String()}
 	}
 	return nil
 }

@@ -165,10 +165,10 @@ func keyLinesBefore(text string, at int) int {
 // trimBreak returns s without the line break, real or escaped, at its end.
 func trimBreak(s string) string {
 	line := strings.TrimRight(s, " \t>|")
-	if cut := strings.TrimSuffix(line, `\n`); cut != line {
+	if cut, ok := strings.CutSuffix(line, `\n`); ok {
 		return strings.TrimSuffix(cut, `\r`)
 	}
-	if cut := strings.TrimSuffix(line, "\n"); cut != line {
+	if cut, ok := strings.CutSuffix(line, "\n"); ok {
 		return strings.TrimSuffix(cut, "\r")
 	}
 	return s

@@ -11,13 +11,28 @@ import (
 // everything else that vade does at its start.
 func (a *app) commands() []builder {
 	return []builder{
-		{"remember", a.rememberCmd}, {"recall", a.recallCmd}, {"read", a.readCmd}, {"list", a.listCmd},
-		{"edit", a.editCmd}, {"forget", a.forgetCmd}, {"file", a.fileCmd},
-		{"history", a.historyCmd}, {"diff", a.diffCmd}, {"undo", a.undoCmd}, {"restore", a.restoreCmd},
+		{"remember", a.rememberCmd},
+		{"recall", a.recallCmd},
+		{"read", a.readCmd},
+		{"list", a.listCmd},
+		{"edit", a.editCmd},
+		{"forget", a.forgetCmd},
+		{"file", a.fileCmd},
+		{"history", a.historyCmd},
+		{"diff", a.diffCmd},
+		{"undo", a.undoCmd},
+		{"restore", a.restoreCmd},
 		{"conflicts", a.conflictsCmd},
-		{"sync", a.syncCmd}, {"remote", a.remoteCmd}, {"clone", a.cloneCmd}, {"status", a.statusCmd},
-		{"doctor", a.doctorCmd}, {"reindex", a.reindexCmd}, {"import", a.importCmd}, {"bench", a.benchCmd},
-		{"demo", a.demoCmd}, {"version", a.versionCmd},
+		{"sync", a.syncCmd},
+		{"remote", a.remoteCmd},
+		{"clone", a.cloneCmd},
+		{"status", a.statusCmd},
+		{"doctor", a.doctorCmd},
+		{"reindex", a.reindexCmd},
+		{"import", a.importCmd},
+		{"bench", a.benchCmd},
+		{"demo", a.demoCmd},
+		{"version", a.versionCmd},
 	}
 }
 

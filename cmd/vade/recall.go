@@ -126,9 +126,11 @@ func (o *opened) recall(ctx context.Context, q vault.Query) error {
 		return err
 	}
 	a := o.a
-	answer := recallAnswer{Query: q.Text, Hits: found.result.Hits, Reason: found.result.Reason,
+	answer := recallAnswer{
+		Query: q.Text, Hits: found.result.Hits, Reason: found.result.Reason,
 		Partial: len(found.warnings) > 0, Warnings: found.warnings,
-		Providers: []providerAnswer{{Name: "vault", OK: true, Ms: found.ms, Scan: scan}}}
+		Providers: []providerAnswer{{Name: "vault", OK: true, Ms: found.ms, Scan: scan}},
+	}
 	if answer.Hits == nil {
 		answer.Hits = []vault.Hit{}
 	}

@@ -168,19 +168,20 @@ func (n *negotiation) ask(ctx context.Context, haves []plumbing.Hash, done bool)
 
 func (n *negotiation) caps() string {
 	a := n.c.advert()
-	caps := " side-band-64k"
+	var caps strings.Builder
+	caps.WriteString(" side-band-64k")
 	for _, c := range []string{"multi_ack_detailed", "ofs-delta"} {
 		if a.can(c) {
-			caps += " " + c
+			caps.WriteString(" " + c)
 		}
 	}
 	if n.noDone {
-		caps += " no-done"
+		caps.WriteString(" no-done")
 	}
 	if a.can("agent") {
-		caps += " agent=" + agentName
+		caps.WriteString(" agent=" + agentName)
 	}
-	return caps
+	return caps.String()
 }
 
 // readAcks reads the answer to a round, up to its NAK.

@@ -21,13 +21,13 @@ func packOf(t testing.TB, args ...string) (pack []byte, objects map[plumbing.Has
 	isolate(t)
 	f := newFixture(t)
 	dir := f.bare
-	history := ""
+	var history strings.Builder
 	for i := range 12 {
 		text := strings.Repeat("a line that stays the same\n", 40) + fmt.Sprint(i, "\n") + strings.Repeat("and another\n", i)
-		history += "commit " + mainRef + "\n" + stamp + fileCommand("a.md", text)
+		history.WriteString("commit " + mainRef + "\n" + stamp + fileCommand("a.md", text))
 	}
-	history += "tag v1\nfrom " + mainRef + "\ntagger A <a@example.org> 1700000000 +0000\ndata 3\ntag\n"
-	if err := fastImport(dir, strings.Replace(history, stamp, stamp+"from "+mainRef+"^0\n", 1)); err != nil {
+	history.WriteString("tag v1\nfrom " + mainRef + "\ntagger A <a@example.org> 1700000000 +0000\ndata 3\ntag\n")
+	if err := fastImport(dir, strings.Replace(history.String(), stamp, stamp+"from "+mainRef+"^0\n", 1)); err != nil {
 		t.Fatal(err)
 	}
 	list := git(t, dir, "rev-list", "--objects", "--all", "--no-object-names")

@@ -55,11 +55,12 @@ func TestIgnoreAgainstGit(t *testing.T) {
 			}
 		}
 		for range 25 {
-			p := names[rnd.IntN(len(names))]
+			var p strings.Builder
+			p.WriteString(names[rnd.IntN(len(names))])
 			for range rnd.IntN(3) {
-				p += "/" + names[rnd.IntN(len(names))]
+				p.WriteString("/" + names[rnd.IntN(len(names))])
 			}
-			paths = append(paths, p)
+			paths = append(paths, p.String())
 		}
 		writeFile(t, filepath.Join(dir, ".gitignore"), strings.Join(lines, "\n")+"\n")
 		c := gitCmd(t.Context(), dir, "check-ignore", "--no-index", "-z", "--stdin")

@@ -134,7 +134,7 @@ func checkAfterKill(t *testing.T, dir string, acked []string) {
 	ok(t, g.Splice(t.Context(), []repo.IndexChange{change}))
 	fsck(t, dir)
 	in := map[string]bool{}
-	for _, h := range strings.Fields(git(t, dir, "rev-list", "HEAD")) {
+	for h := range strings.FieldsSeq(git(t, dir, "rev-list", "HEAD")) {
 		in[h] = true
 	}
 	for _, h := range acked {

@@ -189,11 +189,12 @@ func TestScanAgainstGit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	name := func() string {
 		parts := []string{"a", "a.b", "a-b", "b", "c", "a0"}
-		p := parts[rnd.IntN(len(parts))]
+		var p strings.Builder
+		p.WriteString(parts[rnd.IntN(len(parts))])
 		for range rnd.IntN(3) {
-			p += "/" + parts[rnd.IntN(len(parts))]
+			p.WriteString("/" + parts[rnd.IntN(len(parts))])
 		}
-		return p + ".md"
+		return p.String() + ".md"
 	}
 	for range 12 {
 		files := map[string]string{}

@@ -44,7 +44,7 @@ func (d *scanDir) list(items []scanItem) ([]scanItem, error) {
 		if err != nil {
 			return items, err
 		}
-		items = appendItem(items, e.Name(), info.Mode().Type())
+		items = appendKey(items, e.Name()+"/", info.Mode().Type())
 		if info.Mode().IsRegular() {
 			d.info[e.Name()] = info
 		}

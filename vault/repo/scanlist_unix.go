@@ -9,7 +9,7 @@ func (d *scanDir) list(items []scanItem) ([]scanItem, error) {
 		return items, err
 	}
 	for _, e := range names {
-		items = appendItem(items, e.Name(), e.Type())
+		items = appendKey(items, e.Name()+"/", e.Type())
 	}
 	return items, nil
 }

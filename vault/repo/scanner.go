@@ -82,12 +82,7 @@ const (
 	itemBelow            // entries below an itemSpecial; key ends in a slash
 )
 
-// appendItem adds a name of type t.
-func appendItem(items []scanItem, name string, t fs.FileMode) []scanItem {
-	return appendKey(items, name+"/", t)
-}
-
-// appendKey is appendItem for a name with a slash behind it.
+// appendKey adds a name of type t; key is the name with a slash behind it.
 func appendKey(items []scanItem, key string, t fs.FileMode) []scanItem {
 	name := key[:len(key)-1]
 	switch {

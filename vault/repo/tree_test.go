@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -32,11 +33,12 @@ func TestEditTree(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	names := []string{"a", "a.b", "a-b", "a0", "b", "ab"}
 	path := func() string {
-		p := names[rnd.IntN(len(names))]
+		var p strings.Builder
+		p.WriteString(names[rnd.IntN(len(names))])
 		for range rnd.IntN(3) {
-			p += "/" + names[rnd.IntN(len(names))]
+			p.WriteString("/" + names[rnd.IntN(len(names))])
 		}
-		return p
+		return p.String()
 	}
 	files := map[string]plumbing.Hash{}
 	var root plumbing.Hash
@@ -91,14 +93,14 @@ func TestEditTree(t *testing.T) {
 }
 
 func join(lines []string) string {
-	out := ""
+	var out strings.Builder
 	for i, l := range lines {
 		if i > 0 {
-			out += "\n"
+			out.WriteString("\n")
 		}
-		out += l
+		out.WriteString(l)
 	}
-	return out
+	return out.String()
 }
 
 func hasClash(files map[string]plumbing.Hash) bool {
