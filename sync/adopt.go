@@ -31,6 +31,9 @@ type AdoptOptions struct {
 type Adopted struct {
 	Paths []string // committed, sorted
 	Left  []Left
+	// Restored are files that were deleted, that a vault cannot do without,
+	// and that are back.
+	Restored []string
 	// Hot tells that files were left because somebody is still writing them.
 	Hot bool
 }
@@ -101,6 +104,7 @@ type adopter struct {
 type edits struct {
 	changed []repo.ScanFile  // edited or new
 	gone    []repo.ScanEntry // removed
+	needed  []string         // removed, and a vault is none without them
 	hot     []string
 	left    []Left
 	total   int // memories in git's index
@@ -148,6 +152,10 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		if !ad.wanted(m.Path) || repo.CheckHostPath(m.Path) != nil {
 			continue // not asked about, or never was on this system's disk
 		}
+		if m.Path == vault.ConfigPath {
+			e.needed = append(e.needed, m.Path)
+			continue
+		}
 		if ad.hot(now, ad.folderTime(m.Path)) {
 			e.hot = append(e.hot, m.Path)
 			continue
@@ -192,6 +200,7 @@ func (ad *adopter) dropStaged(ctx context.Context, e *edits) error {
 		}
 	}
 	e.changed = slices.DeleteFunc(e.changed, func(f repo.ScanFile) bool { return slices.Contains(staged, f.Path) })
+	e.needed = slices.DeleteFunc(e.needed, func(p string) bool { return slices.Contains(staged, p) })
 	e.gone = slices.DeleteFunc(e.gone, func(m repo.ScanEntry) bool { return slices.Contains(staged, m.Path) })
 	return nil
 }
@@ -224,6 +233,12 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 			"%d of %d memories are gone from the work tree, which looks like an accident; "+
 				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletions\" deletes them", len(e.gone), e.total)})
 		e.gone = nil
+	}
+	if len(e.needed) > 0 {
+		if err := ad.v.BringBack(ctx, e.needed); err != nil {
+			return done, err
+		}
+		done.Restored = e.needed
 	}
 	if len(e.changed)+len(e.gone) == 0 {
 		return done, nil
@@ -294,6 +309,12 @@ func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
 	if len(data) > vault.MaxFile {
 		done.Left = append(done.Left, Left{Path: f.Path, Reason: fmt.Sprintf("is larger than %d bytes", vault.MaxFile)})
 		return nil
+	}
+	if f.Path == vault.ConfigPath {
+		if _, err := vault.ParseConfig(data); err != nil {
+			done.Left = append(done.Left, Left{Path: f.Path, Reason: "is damaged and not committed"})
+			return nil
+		}
 	}
 	if f.IndexHash.IsZero() && tx.Buried(data) {
 		done.Left = append(done.Left, Left{Path: f.Path, Reason: "is a copy of a memory that was forgotten; \"vade restore\" brings it back, or delete the file"})

@@ -102,22 +102,11 @@ func (c *cloner) run(ctx context.Context, o CloneOptions) (Cloned, error) {
 }
 
 func (c *cloner) config(git *repo.GitDir) (vault.Config, error) {
-	commit, err := repo.ReadCommit(git, c.tip)
-	if err != nil {
-		return vault.Config{}, err
-	}
-	entry, err := repo.Lookup(git, commit.Tree, vault.ConfigPath)
-	if errors.Is(err, repo.ErrPathNotFound) {
+	config, _, err := vault.ConfigAt(git, c.tip)
+	if errors.Is(err, vault.ErrNoVault) {
 		return vault.Config{}, fmt.Errorf("remote %s is no vault (it has no %s): \"vade import markdown\" takes a folder of notes", c.wire, vault.ConfigPath)
 	}
-	if err != nil {
-		return vault.Config{}, err
-	}
-	raw, err := repo.ReadBlob(git, entry.Hash)
-	if err != nil {
-		return vault.Config{}, err
-	}
-	return vault.ParseConfig(raw)
+	return config, err
 }
 
 // checkOut moves the clone's main to the tip, which writes its files.

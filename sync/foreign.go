@@ -31,17 +31,13 @@ const seed = 4
 // branch that was this vault's before, when it was at last, still is without
 // a vault.yaml.
 func (rd *round) checkOwner(last, theirs plumbing.Hash) error {
-	raw, err := rd.v.ReadAt(theirs, vault.ConfigPath)
-	if errors.Is(err, vault.ErrNotFound) {
+	config, _, err := vault.ConfigAt(rd.v.Git(), theirs)
+	if errors.Is(err, vault.ErrNoVault) {
 		if last.IsZero() {
 			return rd.checkSeed(theirs)
 		}
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	config, err := vault.ParseConfig(raw)
 	if err != nil {
 		return fmt.Errorf("remote %s: %w", rd.report.Remote, err)
 	}

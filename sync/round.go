@@ -129,6 +129,9 @@ func (rd *round) run(ctx context.Context) error {
 	if !rd.v.Exists() {
 		return nil
 	}
+	if err := rd.redescribe(ctx, adopted.Restored); err != nil {
+		return err
+	}
 	if err := rd.expire(ctx, seen); err != nil {
 		return err
 	}
@@ -142,6 +145,19 @@ func (rd *round) run(ctx context.Context) error {
 	}
 	defer rd.wire.Close()
 	return rd.converge(ctx)
+}
+
+// redescribe commits a vault.yaml that somebody deleted, and says so, as of one
+// that is back on disk already.
+func (rd *round) redescribe(ctx context.Context, back []string) error {
+	again, err := rd.v.Redescribe(ctx)
+	if again {
+		back = append(back, vault.ConfigPath)
+	}
+	for _, p := range back {
+		rd.warn("%s was deleted; a vault is none without it, so it is back", p)
+	}
+	return err
 }
 
 // converge repeats fetch, merge, push until both sides are at one commit, and

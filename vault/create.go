@@ -66,6 +66,15 @@ func (t *Tx) describe() error {
 	return nil
 }
 
+// redescribe puts a vault.yaml that somebody deleted into main again.
+func (t *Tx) redescribe() error {
+	there, err := t.Committed(ConfigPath)
+	if err != nil || !there.IsZero() {
+		return err
+	}
+	return t.Put(ConfigPath, t.v.config.Bytes())
+}
+
 // newConfig names a new vault; an existing vault.yaml that was never
 // committed is kept.
 func (v *Vault) newConfig() (Config, error) {

@@ -111,8 +111,11 @@ func (v *Vault) begin() (*Tx, error) {
 		return nil, err
 	}
 	tx := &Tx{v: v, head: head, tree: tree, changes: map[string]plumbing.Hash{}, seen: map[string]plumbing.Hash{}}
-	if head.IsZero() {
+	switch {
+	case head.IsZero():
 		err = tx.describe()
+	case v.lost:
+		err = tx.redescribe()
 	}
 	return tx, err
 }

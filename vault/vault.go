@@ -38,6 +38,9 @@ type Vault struct {
 	opts   Options
 	git    *repo.GitDir // nil until the vault exists
 	config Config       // zero until the vault exists
+	// lost tells that main has no vault.yaml any more and config is the last
+	// one that it had; the next update commits it again.
+	lost bool
 	// stuck says why an interrupted write could not be finished yet; until it
 	// is, nothing is committed.
 	stuck string
@@ -154,16 +157,77 @@ func (v *Vault) tree(commit plumbing.Hash) (plumbing.Hash, error) {
 // human may have a branch checked out that lacks it.
 func (v *Vault) readConfig() (Config, error) {
 	raw, err := v.git.WorkTree().ReadFile(ConfigPath)
-	if errors.Is(err, os.ErrNotExist) {
-		raw, err = v.readAt(ConfigPath)
+	var damage error
+	if err == nil {
+		var config Config
+		if config, damage = ParseConfig(raw); damage == nil {
+			return config, nil
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return Config{}, fmt.Errorf("read %s: %w", ConfigPath, err)
 	}
-	if errors.Is(err, ErrNotFound) {
-		return Config{}, ErrNoVault
+	head, err := v.Head()
+	if err != nil {
+		return Config{}, err
 	}
+	config, current, err := ConfigAt(v.git, head)
+	v.lost = err == nil && !current
+	if damage == nil {
+		return config, err
+	}
+	if err != nil {
+		return config, damage
+	}
+	v.opts.Warn(fmt.Sprintf("%v; going by the committed one (git -C %s checkout %s mends it)", damage, v.WorkDir(), ConfigPath))
+	return config, nil
+}
+
+// ConfigAt is what the vault that s holds said of itself at commit. Where
+// somebody deleted vault.yaml in an earlier commit it is the last one that
+// there was, and current is false. ErrNoVault when there never was one.
+func ConfigAt(s repo.Store, commit plumbing.Hash) (config Config, current bool, err error) {
+	if commit.IsZero() {
+		return config, false, ErrNoVault
+	}
+	c, err := repo.ReadCommit(s, commit)
+	if err != nil {
+		return config, false, err
+	}
+	config, err = configIn(s, c.Tree)
+	if !errors.Is(err, repo.ErrPathNotFound) {
+		return config, err == nil, err
+	}
+	for c, err := range repo.History(s, ConfigPath, commit) {
+		if err != nil {
+			return config, false, err
+		}
+		if config, err = configIn(s, c.Tree); !errors.Is(err, repo.ErrPathNotFound) {
+			return config, false, err
+		}
+	}
+	return config, false, ErrNoVault
+}
+
+func configIn(s repo.Store, tree plumbing.Hash) (Config, error) {
+	entry, err := repo.Lookup(s, tree, ConfigPath)
+	if err != nil {
+		return Config{}, err
+	}
+	raw, err := repo.ReadBlob(s, entry.Hash)
 	if err != nil {
 		return Config{}, fmt.Errorf("read %s: %w", ConfigPath, err)
 	}
 	return ParseConfig(raw)
+}
+
+// Redescribe commits vault.yaml again when somebody deleted it and committed
+// that; what it held is in history. It reports whether it had to.
+func (v *Vault) Redescribe(ctx context.Context) (bool, error) {
+	if !v.lost {
+		return false, nil
+	}
+	done, err := v.Update(ctx, Op{Name: "repair", Subject: ConfigPath}, func(*Tx) error { return nil })
+	return err == nil && done.Held == "", err
 }
 
 // readAt returns the bytes of path in main, or ErrNotFound.
