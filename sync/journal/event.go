@@ -1,6 +1,23 @@
 // Package journal is the durable queue between agents' hooks and the vault: a
 // directory that can be read with ls and cat. Hook processes append events
-// and are gone; whoever comes next turns them into episodes and hands those on.
+// and are gone; whoever comes next turns them into episodes, each one turn of
+// one session, and hands those on.
+//
+//	<identity>/journal/
+//	  events/00.jsonl … 15.jsonl   what hooks appended; each has one writer at a time (NN.lock)
+//	  open/claude-0f3a….jsonl      the turns of a session that are not over yet
+//	  episodes/2026…-claude-….jsonl  a turn that is over, until it is delivered
+//	  deliveries.jsonl             what is owed to whom, and how that went: the ledger
+//	  aside/corrupt.jsonl          what could not be read, and why
+//	  lost.json                    how many events could not be kept
+//	  drain.lock ledger.lock       one drainer, one change of the ledger at a time
+//	  wanted                       somebody wants the drainer to look once more
+//
+// Every line carries a checksum of itself. An event moves from events/ to
+// open/ to episodes/, and is on disk in the next place before it leaves the
+// last; a crash between the two leaves it in both, where its id tells. The
+// vault knows the turns that it has by their keys, so that an episode that was
+// delivered and not yet crossed off is not delivered again.
 package journal
 
 import "time"

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vademecum/vault"
+)
+
+// Capture keeps episodes in a vault's session files.
+type Capture struct {
+	Vault *vault.Vault
+	Keep  time.Duration // how long after its last turn a file expires; 0: never
+}
+
+var _ Receiver = (*Capture)(nil)
+
+// Receive implements [Receiver]: one commit for the episodes of a session.
+func (c *Capture) Receive(ctx context.Context, episodes []*Episode) []Outcome {
+	turns := make([]vault.Turn, len(episodes))
+	for i, e := range episodes {
+		turns[i] = e.turn()
+	}
+	first := episodes[0]
+	s := vault.Session{Agent: first.Agent, ID: first.Session, Workspace: first.Workspace}
+	done, commit, err := c.Vault.Capture(ctx, s, turns, c.Keep)
+	outcomes := make([]Outcome, len(episodes))
+	for i, e := range episodes {
+		o := Outcome{Key: e.Key, Err: err, Postponed: errors.Is(err, vault.ErrLocked)}
+		switch {
+		case err != nil:
+		case done[i].Path == "":
+			o.State, o.Result = Empty, done[i].Reason
+		default:
+			o.State, o.Result = Stored, done[i].Path
+			if commit.Held != "" {
+				o.Result += " (saved, not committed: " + commit.Held + ")"
+			}
+		}
+		outcomes[i] = o
+	}
+	return outcomes
+}
+
+// turn is e for the vault. The events' own ids name it, so that a backfill of
+// the same turn is known.
+func (e *Episode) turn() vault.Turn {
+	s := newSection(e)
+	t := vault.Turn{
+		Start: e.Start, End: e.End, Key: e.Key, Texts: s.texts(),
+		Continues: len(s.prompts) == 0,
+		Render:    func(known func(string) bool) string { return s.render(e.Start, known) },
+	}
+	if e.Turn != "" {
+		t.Names = append(t.Names, "turn "+e.Turn)
+	}
+	for _, r := range e.Records {
+		if k := r.Event.Kind; r.Event.ID != "" && (k == Prompt || k == TurnEnd) {
+			t.Names = append(t.Names, string(k)+" "+r.Event.ID)
+		}
+	}
+	return t
+}
