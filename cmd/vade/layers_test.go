@@ -23,7 +23,8 @@ var allowed = map[string][]string{
 	"sync/merge":          {"vault", "vault/repo"},
 	"sync/transport":      {"vault/repo"},
 	"sync":                {"vault", "vault/repo", "sync/merge", "sync/transport"},
-	"cmd/vade":            {"vault", "vault/repo", "index", "index/analysis", "sync", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
+	"hooks":               {"vault", "index/analysis", "sync/journal"},
+	"cmd/vade":            {"hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
 	"cmd/yardstick":       {"cmd/yardstick/protocol"},
 }
 

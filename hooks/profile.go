@@ -1,0 +1,69 @@
+package hooks
+
+import "vademecum/vault"
+
+// Profile says how much is recalled, and from where.
+type Profile struct {
+	// Limit is how many memories at most.
+	Limit int
+	// Tokens bounds the text of all of them together; 0: no bound. A token is
+	// taken for 4 bytes where bytes are counted.
+	Tokens int
+	// Threshold is the share of a prompt's words, from 0 to 1, that a memory
+	// must have to be told; 0: any hit.
+	Threshold float64
+	// Strict keeps only memories that have every rarer word of the query.
+	Strict bool
+	// Tiers and Types narrow the search; empty: all.
+	Tiers []vault.Tier
+	Types []vault.Type
+	// Required and BestEffort are the vaults that are read, by identity: a
+	// recall fails without one of the first and goes on without one of the
+	// second. Both empty: the own vault.
+	Required   []string
+	BestEffort []string
+	// Write is the vault that is written to; "": the own one.
+	Write string
+	// Tier is what is written as when nothing else is said.
+	Tier vault.Tier
+}
+
+// The names of the profiles that hooks use.
+const (
+	ProfileDefault = "default"
+	ProfileInitial = "passive_initial" // the first prompt of a session
+	ProfilePassive = "passive"         // each later one
+)
+
+// BuiltIn are the profiles that are there without any configuration.
+func BuiltIn() map[string]Profile {
+	return map[string]Profile{
+		ProfileDefault: {Limit: 5},
+		ProfileInitial: {Limit: 5, Tokens: 1000, Threshold: 0.2},
+		ProfilePassive: {Limit: 2, Tokens: 500, Threshold: 0.35},
+		"stm":          {Limit: 5, Tiers: []vault.Tier{vault.STM}, Tier: vault.STM},
+		"ltm":          {Limit: 5, Tiers: []vault.Tier{vault.LTM}, Tier: vault.LTM},
+	}
+}
+
+// Query narrows q as p says.
+func (p Profile) Query(q vault.Query) vault.Query {
+	q.Limit, q.Budget, q.Strict, q.Tiers, q.Types = p.Limit, p.Tokens, p.Strict, p.Tiers, p.Types
+	return q
+}
+
+// Relevant returns those of hits that have at least p's share of the words of
+// the query text, in their order.
+func (p Profile) Relevant(text string, hits []vault.Hit) []vault.Hit {
+	if p.Threshold <= 0 || len(hits) == 0 {
+		return hits
+	}
+	q := newQuestion(questions(text))
+	kept := hits[:0:0]
+	for _, h := range hits {
+		if q.share(h) >= p.Threshold {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}

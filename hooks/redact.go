@@ -1,0 +1,91 @@
+package hooks
+
+import (
+	"fmt"
+	"regexp"
+
+	"vademecum/sync/journal"
+	"vademecum/vault"
+)
+
+const (
+	// maxToolInput and maxToolOutput are how much of a tool's call is kept, in
+	// bytes: what it was and how it ended, not what it printed.
+	maxToolInput  = 8 << 10
+	maxToolOutput = 32 << 10
+	// overlap is how much more than what is kept is looked through for
+	// secrets, so that none is kept because it is cut: the longest is a key of
+	// some 13 KB.
+	overlap = 48 << 10
+)
+
+// Redactor takes out of a text what must not be kept. The zero value knows
+// secrets and <private>.
+type Redactor struct{ patterns []*regexp.Regexp }
+
+// NewRedactor returns a Redactor that also takes out what the expressions
+// match, in the syntax of package regexp.
+func NewRedactor(expressions []string) (Redactor, error) {
+	var r Redactor
+	for _, e := range expressions {
+		p, err := regexp.Compile(e)
+		if err != nil {
+			return r, fmt.Errorf("redaction pattern %q: %w", e, err)
+		}
+		if p.MatchString("") {
+			return r, fmt.Errorf("redaction pattern %q matches everything", e)
+		}
+		r.patterns = append(r.patterns, p)
+	}
+	return r, nil
+}
+
+// Text returns text without what is private or secret.
+func (r Redactor) Text(text string) string {
+	text, _ = vault.StripPrivate(text)
+	for _, p := range r.patterns {
+		text = p.ReplaceAllString(text, "[redacted:pattern]")
+	}
+	text, _ = vault.Redact(text)
+	return text
+}
+
+// field strips, redacts and cuts a text to at most limit bytes, and returns how
+// many bytes were cut off.
+func (r Redactor) field(text string, limit int) (string, int) {
+	text, far := head(strip(text), limit+overlap)
+	text, near := head(r.Text(text), limit)
+	return text, far + near
+}
+
+// event redacts everything in e that somebody wrote.
+func (r Redactor) event(e *journal.Event) {
+	text, cut := r.field(e.Text, journal.MaxText)
+	e.Text, e.Cut = text, e.Cut+cut
+	e.Cwd = r.Text(e.Cwd)
+	if e.Tool == nil {
+		return
+	}
+	use := *e.Tool
+	use.Name, _ = r.field(use.Name, 256)
+	for _, f := range []struct {
+		text  *string
+		limit int
+	}{{&use.Input, maxToolInput}, {&use.Output, maxToolOutput}, {&use.Error, maxToolOutput}} {
+		*f.text, cut = r.field(*f.text, f.limit)
+		e.Cut += cut
+	}
+	e.Tool = &use
+}
+
+// head returns at most limit bytes of text, whole runes, and how many are left out.
+func head(text string, limit int) (string, int) {
+	if len(text) <= limit {
+		return text, 0
+	}
+	end := limit
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end], len(text) - end
+}
