@@ -162,7 +162,39 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		}
 		e.gone = append(e.gone, m)
 	}
+	if len(ad.o.Paths) > 0 {
+		ad.addMoved(&e)
+	}
 	return e, ad.dropStaged(ctx, &e)
+}
+
+// addMoved adds the removals that are the other half of files that were asked
+// for: of a memory that was moved, history follows one commit, not two.
+func (ad *adopter) addMoved(e *edits) {
+	for _, f := range e.changed {
+		if !f.IndexHash.IsZero() || !vault.IsMemoryPath(f.Path) {
+			continue
+		}
+		data, err := ad.v.Git().WorkTree().ReadFile(f.Path)
+		if err != nil {
+			continue
+		}
+		id := vault.ParseDocument(data).Memory().ID
+		for _, m := range e.seen.Scan().Missing {
+			if vault.IsMemoryPath(m.Path) && !ad.wanted(m.Path) && ad.moved(m, f, id) {
+				e.gone = append(e.gone, m)
+			}
+		}
+	}
+}
+
+// moved reports whether the missing m is what f was: the same bytes or id.
+func (ad *adopter) moved(m repo.ScanEntry, f repo.ScanFile, id vault.ID) bool {
+	if m.Hash == f.Hash {
+		return true
+	}
+	was, err := repo.ReadBlob(ad.v.Git(), m.Hash)
+	return err == nil && id != "" && vault.ParseDocument(was).Memory().ID == id
 }
 
 func (ad *adopter) wanted(path string) bool {

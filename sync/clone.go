@@ -155,6 +155,9 @@ func SetRemote(ctx context.Context, v *vault.Vault, url string) (State, error) {
 		return State{}, err
 	}
 	wire.Close()
+	if err := checkSelf(v, url); err != nil {
+		return State{}, err
+	}
 	if _, err := v.Update(ctx, vault.Op{Name: "init"}, func(*vault.Tx) error { return nil }); err != nil {
 		return State{}, err
 	}
@@ -189,7 +192,7 @@ func UnsetRemote(_ context.Context, v *vault.Vault) error {
 	return v.Git().RemoveRemote(remote.Name)
 }
 
-// forgetTracking drops what was seen of a remote, and the error of the last round.
+// forgetTracking drops what was seen of a remote, and how the last rounds went.
 func forgetTracking(v *vault.Vault, name string) error {
 	last, err := tracking(v, name)
 	if err != nil {
@@ -200,7 +203,5 @@ func forgetTracking(v *vault.Vault, name string) error {
 			return err
 		}
 	}
-	rec := readRecord(v)
-	rec.LastError = ""
-	return writeRecord(v, rec)
+	return writeRecord(v, record{})
 }

@@ -37,6 +37,7 @@ type Options struct {
 type Report struct {
 	Remote    string   `json:"remote,omitempty"`
 	Head      string   `json:"head"`
+	Committed []string `json:"committed"`         // paths that vade had saved and could not commit then
 	Adopted   []string `json:"adopted"`           // paths of a human's edits that were committed
 	Left      []Left   `json:"left"`              // what was left alone, and why
 	Expired   []string `json:"expired"`           // paths that were removed because they expired
@@ -60,7 +61,7 @@ type Left struct {
 
 // Nothing reports whether the round changed nothing on either side.
 func (r *Report) Nothing() bool {
-	return len(r.Adopted)+len(r.Expired)+r.Pulled+r.Pushed == 0 && !r.Merged
+	return len(r.Committed)+len(r.Adopted)+len(r.Expired)+r.Pulled+r.Pushed == 0 && !r.Merged
 }
 
 // attempts is how often a round starts over when others push at the same time.
@@ -72,7 +73,7 @@ var ErrBusy = errors.New("another sync is running")
 // Round runs one round of v. A report comes back even with an error: what was
 // adopted stays adopted when the remote cannot be reached.
 func Round(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
-	r := Report{Adopted: []string{}, Left: []Left{}, Expired: []string{}, Conflicts: []string{}, Flags: []string{}, Folded: []string{}, Warnings: []string{}}
+	r := Report{Committed: []string{}, Adopted: []string{}, Left: []Left{}, Expired: []string{}, Conflicts: []string{}, Flags: []string{}, Folded: []string{}, Warnings: []string{}}
 	unlock, err := lockRounds(ctx, v, o.Wait)
 	if err != nil {
 		return r, err
@@ -121,6 +122,9 @@ type round struct {
 }
 
 func (rd *round) run(ctx context.Context) error {
+	if err := rd.commitHeld(ctx); err != nil {
+		return err
+	}
 	adopted, seen, err := adopt(ctx, rd.v, AdoptOptions{Still: rd.o.Still, Wait: true, Deletions: rd.o.AdoptDeletions})
 	if err != nil {
 		return err
@@ -140,11 +144,31 @@ func (rd *round) run(ctx context.Context) error {
 		return err
 	}
 	rd.remote, rd.report.Remote = remote, transport.Mask(remote.URL)
+	if err := checkSelf(rd.v, remote.URL); err != nil {
+		return err
+	}
 	if rd.wire, err = transport.Open(remote.URL, rd.o.Transport); err != nil {
 		return err
 	}
 	defer rd.wire.Close()
 	return rd.converge(ctx)
+}
+
+// commitHeld commits what earlier writes could only save, if it can be now.
+func (rd *round) commitHeld(ctx context.Context) error {
+	held, err := rd.v.HeldPaths()
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	if busy, err := rd.v.Busy(); err != nil || busy != "" {
+		return err // adopt reports it
+	}
+	if _, err := rd.v.Update(ctx, vault.Op{Name: "repair"}, func(*vault.Tx) error { return nil }); err != nil {
+		return err
+	}
+	still, err := rd.v.HeldPaths()
+	rd.report.Committed = slices.DeleteFunc(held, func(p string) bool { return slices.Contains(still, p) })
+	return err
 }
 
 // redescribe commits a vault.yaml that somebody deleted, and says so, as of one
@@ -230,14 +254,23 @@ func (rd *round) once(ctx context.Context) (done bool, err error) {
 		}
 		return rd.advance(ctx, ours, theirs, "pull")
 	}
+	warnings := len(rd.report.Warnings)
 	merged, err := rd.merge(ctx, ours, theirs)
-	if err != nil {
-		return false, err
+	if err == nil {
+		err = rd.push(ctx, theirs, merged)
 	}
-	if err := rd.push(ctx, theirs, merged); err != nil {
+	if err != nil {
+		rd.unmerge(warnings)
 		return false, err
 	}
 	return rd.advance(ctx, ours, merged, "merge")
+}
+
+// unmerge takes out of the report what a merge that nobody took had done.
+func (rd *round) unmerge(warnings int) {
+	r := rd.report
+	r.Merged, r.Conflicts, r.Flags, r.Folded = false, []string{}, []string{}, []string{}
+	r.Warnings = r.Warnings[:warnings]
 }
 
 // fetch brings the remote's branch and returns its commit; zero when the
@@ -354,9 +387,12 @@ func (rd *round) finish(err error) {
 	now := rd.v.Now()
 	rec := readRecord(rd.v)
 	rec.LastAttempt = now
-	if err != nil {
+	switch {
+	case err != nil:
 		rec.LastError = err.Error()
-	} else {
+	case rd.report.Remote == "": // committed here, synced with nobody
+		rec.LastError = ""
+	default:
 		rec.LastError, rec.LastSync = "", now
 	}
 	if werr := writeRecord(rd.v, rec); werr != nil {

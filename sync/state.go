@@ -3,8 +3,11 @@ package sync
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -90,12 +93,41 @@ func remoteOf(v *vault.Vault) (repo.Remote, bool, error) {
 	if err != nil || len(remotes) == 0 {
 		return repo.Remote{}, false, err
 	}
-	for _, r := range remotes {
-		if r.Name == "origin" {
-			return r, true, nil
+	r := remotes[0]
+	if i := slices.IndexFunc(remotes, func(r repo.Remote) bool { return r.Name == "origin" }); i >= 0 {
+		r = remotes[i]
+	}
+	r.URL = fromWorkDir(v, r.URL)
+	return r, true, nil
+}
+
+// fromWorkDir makes a relative path absolute as git does, which runs at the top
+// of the work tree, so that a remote is the same from every folder.
+func fromWorkDir(v *vault.Vault, url string) string {
+	path, ok := transport.LocalPath(url)
+	if !ok || path != url || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
+		return url
+	}
+	return filepath.Join(v.WorkDir(), path)
+}
+
+// checkSelf refuses a remote that is the vault itself: being in step with
+// that would say that there is a second copy.
+func checkSelf(v *vault.Vault, url string) error {
+	path, ok := transport.LocalPath(url)
+	if !ok || !v.Exists() {
+		return nil
+	}
+	at, err := os.Stat(path)
+	if err != nil {
+		return nil // whoever speaks to it says what is wrong
+	}
+	for _, own := range []string{v.WorkDir(), v.Git().Dir()} {
+		if info, err := os.Stat(own); err == nil && os.SameFile(at, info) {
+			return fmt.Errorf("remote %s is this vault itself, which is no second copy (git init --bare makes one elsewhere)", transport.Mask(url))
 		}
 	}
-	return remotes[0], true, nil
+	return nil
 }
 
 func trackingRef(remote string) string { return "refs/remotes/" + remote + "/main" }

@@ -30,7 +30,7 @@ type Undone struct {
 	Changed bool             `json:"changed"`
 }
 
-// ErrNothingToUndo: no commit fits.
+// ErrNothingToUndo: no commit fits, or all that do are undone already.
 var ErrNothingToUndo = fmt.Errorf("nothing to undo: %w", vault.ErrNotFound)
 
 // Undo takes back exactly what the target's commits did, in one commit that
@@ -38,6 +38,9 @@ var ErrNothingToUndo = fmt.Errorf("nothing to undo: %w", vault.ErrNotFound)
 func Undo(ctx context.Context, v *vault.Vault, target UndoTarget) (Undone, error) {
 	if !v.Exists() {
 		return Undone{}, ErrNothingToUndo
+	}
+	if err := settled(ctx, v); err != nil {
+		return Undone{}, err
 	}
 	commits, err := target.find(ctx, v)
 	if err != nil {
@@ -73,6 +76,32 @@ func Undo(ctx context.Context, v *vault.Vault, target UndoTarget) (Undone, error
 		done.Commit = commit.Hash.String()
 	}
 	return done, nil
+}
+
+// settled commits what was saved and not committed yet, so that the last
+// change is the last commit. Where that cannot be now, nothing is undone: it
+// would be the wrong change.
+func settled(ctx context.Context, v *vault.Vault) error {
+	busy, err := v.Busy()
+	if err != nil {
+		return err
+	}
+	if busy != "" {
+		return fmt.Errorf("nothing is undone now: %s", busy)
+	}
+	done, err := v.Update(ctx, vault.Op{Name: "repair"}, func(*vault.Tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	held, err := v.HeldPaths()
+	if err == nil && len(held) > 0 {
+		why := done.Held
+		if why == "" {
+			why = "\"vade sync\" says why"
+		}
+		return fmt.Errorf("nothing is undone now: %s was saved and could not be committed yet: %s", strings.Join(held, ", "), why)
+	}
+	return err
 }
 
 // touched are the paths that the commits changed.
@@ -149,10 +178,15 @@ func (t UndoTarget) find(ctx context.Context, v *vault.Vault) ([]*repo.Commit, e
 		}
 		found = append(found, c)
 	}
-	if len(found) == 0 {
-		return nil, ErrNothingToUndo
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case t.Session != "":
+		return nil, fmt.Errorf("session %q: %w", t.Session, ErrNothingToUndo)
+	case t.Agent != "":
+		return nil, fmt.Errorf("agent %q: %w", t.Agent, ErrNothingToUndo)
 	}
-	return found, nil
+	return nil, fmt.Errorf("host %q: %w", v.Origin().Host, ErrNothingToUndo)
 }
 
 // fits reports whether c belongs to the target. Only what vade committed is

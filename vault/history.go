@@ -188,10 +188,26 @@ func (v *Vault) pastPath(ctx context.Context, ref Ref) (string, error) {
 	if CheckPath(string(ref)) != nil || s.head.IsZero() {
 		return "", err
 	}
-	for range repo.History(v.git, string(ref), s.head) {
-		return string(ref), nil
+	return v.movedFrom(ctx, string(ref), s.head, err)
+}
+
+// movedFrom is where the memory is now that was at path once, else path, if
+// there ever was a file; notFound is the error when there was none.
+func (v *Vault) movedFrom(ctx context.Context, path string, head plumbing.Hash, notFound error) (string, error) {
+	for c, err := range repo.History(v.git, path, head) {
+		if err != nil {
+			return "", err
+		}
+		notFound = nil
+		if entry, err := repo.Lookup(v.git, c.Tree, path); err == nil {
+			data, err := repo.ReadBlob(v.git, entry.Hash)
+			if err != nil {
+				return "", err
+			}
+			return v.present(ctx, path, data), nil
+		}
 	}
-	return "", err
+	return path, notFound
 }
 
 // forgottenPath finds where the memory was that ref names by the id of its
@@ -374,11 +390,17 @@ func (v *Vault) ReadVersion(ctx context.Context, ref Ref, commit string) (*Memor
 // past returns where the memory that ref names belongs and what it held in commit.
 func (v *Vault) past(ctx context.Context, ref Ref, commit plumbing.Hash) (string, []byte, error) {
 	path, err := v.pastPath(ctx, ref)
+	if errors.Is(err, ErrNotFound) {
+		return v.named(ctx, ref, commit, err)
+	}
 	if err != nil {
 		return "", nil, err
 	}
 	data, err := v.ReadAt(commit, path)
-	if err == nil || !errors.Is(err, ErrNotFound) {
+	if err == nil {
+		return v.present(ctx, path, data), data, nil
+	}
+	if !errors.Is(err, ErrNotFound) {
 		return path, data, err
 	}
 	old, snapErr := v.SnapshotAt(commit) // it had another path then
@@ -395,6 +417,41 @@ func (v *Vault) past(ctx context.Context, ref Ref, commit plumbing.Hash) (string
 	}
 	data, err = old.Read(i)
 	return path, data, err
+}
+
+// named is past for a ref that names nothing any more, such as the title of a
+// forgotten memory, but did in commit. notFound is the error when it did not.
+func (v *Vault) named(ctx context.Context, ref Ref, commit plumbing.Hash, notFound error) (string, []byte, error) {
+	old, err := v.SnapshotAt(commit)
+	if err != nil {
+		return "", nil, err
+	}
+	i, err := old.Resolve(ref)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil, notFound
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	path, _ := old.Key(i)
+	data, err := old.Read(i)
+	if err != nil {
+		return "", nil, err
+	}
+	return v.present(ctx, path, data), data, nil
+}
+
+// present is where the memory that was at path with data is now: it may have
+// moved since. It stays path when it is gone or has no id.
+func (v *Vault) present(ctx context.Context, path string, data []byte) string {
+	id := ParseDocument(data).Memory().ID
+	if id == "" {
+		return path
+	}
+	if m, err := v.Read(ctx, Ref(id)); err == nil && m.ID == id {
+		return m.Path
+	}
+	return path
 }
 
 // Read returns the memory that ref names, as it is on disk.

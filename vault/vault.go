@@ -230,15 +230,6 @@ func (v *Vault) Redescribe(ctx context.Context) (bool, error) {
 	return err == nil && done.Held == "", err
 }
 
-// readAt returns the bytes of path in main, or ErrNotFound.
-func (v *Vault) readAt(path string) ([]byte, error) {
-	head, err := v.Head()
-	if err != nil {
-		return nil, err
-	}
-	return v.ReadAt(head, path)
-}
-
 // ReadAt returns the bytes of path in commit, or ErrNotFound.
 func (v *Vault) ReadAt(commit plumbing.Hash, path string) ([]byte, error) {
 	tree, err := v.tree(commit)

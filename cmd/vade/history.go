@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
@@ -81,6 +83,15 @@ func (o *opened) history(ctx context.Context, args []string, wanted func(vault.L
 		}
 	}
 	return entries, nil
+}
+
+// commit is the commit that name, a hash or the start of one, names.
+func (o *opened) commit(ctx context.Context, name string) (plumbing.Hash, error) {
+	h, err := o.vault.ResolveCommit(ctx, name)
+	if errors.Is(err, vault.ErrNotFound) {
+		return h, hinted(err, `"vade history" lists the commits`)
+	}
+	return h, err
 }
 
 func (a *app) printEntry(e vault.LogEntry) {
@@ -220,7 +231,7 @@ itself be undone.`,
 			}
 			return a.withExisting(func(o *opened) error {
 				if len(args) == 1 {
-					h, err := o.vault.ResolveCommit(cmd.Context(), args[0])
+					h, err := o.commit(cmd.Context(), args[0])
 					if err != nil {
 						return err
 					}
@@ -241,10 +252,16 @@ func bit(s string) int { return min(len(s), 1) }
 
 func (o *opened) undo(ctx context.Context, target sync.UndoTarget) error {
 	done, err := sync.Undo(ctx, o.vault, target)
+	if errors.Is(err, sync.ErrNothingToUndo) {
+		return hinted(err, `"vade history" shows what was done, by which session and agent`)
+	}
 	if err != nil {
 		return err
 	}
 	a := o.a
+	if !done.Changed {
+		return nothingLeft(done)
+	}
 	o.pushLater()
 	if a.flags.json {
 		return a.printJSON(done)
@@ -256,17 +273,30 @@ func (o *opened) undo(ctx context.Context, target sync.UndoTarget) error {
 		a.printf("  %s\n", a.paint(dim, p))
 	}
 	for _, p := range done.Kept {
-		a.printf("  %s\n", a.paint(gold, p+" was changed later and stays as it is"))
+		a.printf("  %s\n", a.paint(gold, p+" was changed later; that stays"))
 	}
-	switch {
-	case done.Held != "":
+	if done.Held != "" {
 		a.printf("  %s\n", a.paint(gold, "saved but not committed: "+done.Held))
-	case !done.Changed:
-		a.note("nothing was left of it to undo")
-	default:
-		a.printf("  %s\n", a.paint(dim, "committed "+short(done.Commit)+"; \"vade undo\" brings it back"))
+		return nil
 	}
+	a.printf("  %s\n", a.paint(dim, "committed "+short(done.Commit)+"; \"vade undo\" brings it back"))
 	return nil
+}
+
+// nothingLeft says why an undo changed nothing.
+func nothingLeft(done sync.Undone) error {
+	what := short(done.Undoes[0].Commit) + " (" + oneLine(done.Undoes[0].Subject) + ")"
+	if len(done.Undoes) > 1 {
+		what = count(len(done.Undoes), "commit", "commits")
+	}
+	if len(done.Kept) == 0 {
+		return hinted(fmt.Errorf("%s: %w", what, sync.ErrNothingToUndo), "it was undone already, or later changes took it back")
+	}
+	return &codedError{
+		code: exitConflict,
+		err:  fmt.Errorf("nothing of %s can be undone: later changes of %s stand in the way", what, strings.Join(done.Kept, ", ")),
+		hint: `"vade history REF" shows them; undo those first, or edit or forget it`,
+	}
 }
 
 func (a *app) restoreCmd() *cobra.Command {
@@ -290,7 +320,7 @@ a new decision: its tombstone is lifted.`,
 				if commit == "" {
 					return hinted(usagef("restore needs REF@COMMIT, not %q", args[0]), `"vade history REF" lists the commits`)
 				}
-				h, err := o.vault.ResolveCommit(cmd.Context(), commit)
+				h, err := o.commit(cmd.Context(), commit)
 				if err != nil {
 					return err
 				}

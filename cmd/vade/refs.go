@@ -56,7 +56,7 @@ func (o *opened) splitRef(ctx context.Context, ref string) (name, commit string,
 	if len(tail) < 4 || strings.Trim(strings.ToLower(tail), "0123456789abcdef") != "" && !strings.EqualFold(tail, "head") {
 		return ref, "", nil
 	}
-	h, err := o.vault.ResolveCommit(ctx, tail)
+	h, err := o.commit(ctx, tail)
 	if err != nil {
 		return "", "", err
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"vademecum/sync"
+	"vademecum/sync/transport"
 )
 
 func (a *app) remoteCmd() *cobra.Command {
@@ -33,19 +37,44 @@ func (a *app) remoteSetCmd() *cobra.Command {
 		Example: "  vade remote set git@github.com:me/memory.git && vade sync",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withVault(func(o *opened) error {
-				s, err := sync.SetRemote(cmd.Context(), o.vault, args[0])
+				url, err := a.absoluteURL(args[0])
 				if err != nil {
-					return &codedError{code: exitUsage, err: err}
+					return err
+				}
+				s, err := sync.SetRemote(cmd.Context(), o.vault, url)
+				if err != nil {
+					return setRemoteError(err)
 				}
 				if a.flags.json {
 					return a.printJSON(s)
 				}
 				a.printf("remote %s\n", s.Remote)
+				if transport.HoldsSecret(url) {
+					a.note("the password in it is kept in .git/config of the vault; $VADE_REMOTE_TOKEN or a credential helper keeps it out of there")
+				}
 				a.note("\"vade sync\" pushes to it; writes push by themselves from then on")
 				return nil
 			})
 		},
 	}
+}
+
+// setRemoteError says that the URL is to blame, unless the vault is.
+func setRemoteError(err error) error {
+	if _, ok := errors.AsType[*transport.URLError](err); ok {
+		return &codedError{code: exitUsage, err: err}
+	}
+	return err
+}
+
+// absoluteURL makes the path of a folder absolute, so that the remote is the
+// same one from wherever vade runs next.
+func (a *app) absoluteURL(url string) (string, error) {
+	path, ok := transport.LocalPath(url)
+	if !ok || path != url {
+		return url, nil
+	}
+	return filepath.Abs(a.expandTilde(path))
 }
 
 func (a *app) remoteShowCmd() *cobra.Command {
@@ -67,7 +96,7 @@ func (a *app) remoteShowCmd() *cobra.Command {
 					a.note("no remote is set")
 					return nil
 				}
-				a.printf("%s\n  %d ahead, %d behind, last sync %s\n", s.Remote, s.Ahead, s.Behind, shortTime(s.LastSync))
+				a.printf("%s\n  %s\n", s.Remote, distance(s.Ahead, s.Behind, s.LastSync))
 				if s.LastError != "" {
 					a.printf("  %s\n", a.paint(red, oneLine(s.LastError)))
 				}
@@ -85,17 +114,36 @@ func (a *app) remoteUnsetCmd() *cobra.Command {
 		Example: "  vade remote unset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(o *opened) error {
+				had, err := sync.Status(o.vault)
+				if err != nil {
+					return err
+				}
 				if err := sync.UnsetRemote(cmd.Context(), o.vault); err != nil {
 					return err
 				}
-				if a.flags.json {
-					return a.printJSON(map[string]string{"remote": ""})
+				switch {
+				case a.flags.json:
+					return a.printJSON(map[string]string{"remote": "", "was": had.Remote})
+				case had.Remote == "":
+					a.note("no remote is set")
+				default:
+					a.printf("remote unset, it was %s\n", had.Remote)
 				}
-				a.note("no remote any more")
 				return nil
 			})
 		},
 	}
+}
+
+// cloneError gives a failed clone its exit code and hint.
+func cloneError(err error) error {
+	if errors.Is(err, sync.ErrExists) {
+		return &codedError{code: exitConflict, err: err}
+	}
+	if errors.Is(err, transport.ErrUnreachable) || errors.Is(err, transport.ErrNotFound) {
+		return &codedError{code: exitFailed, err: err}
+	}
+	return syncHint(setRemoteError(err))
 }
 
 func (a *app) cloneCmd() *cobra.Command {
@@ -120,12 +168,16 @@ sync instead: the two are joined and nothing is dropped.`,
 			}
 			o := &opened{a: a, config: c, home: home}
 			p := a.progress("clone")
-			done, err := sync.Clone(cmd.Context(), args[0], home, sync.CloneOptions{
+			url, err := a.absoluteURL(args[0])
+			if err != nil {
+				return err
+			}
+			done, err := sync.Clone(cmd.Context(), url, home, sync.CloneOptions{
 				Transport: o.transport(p), Identity: a.flags.identity,
 			})
 			p.done()
 			if err != nil {
-				return syncHint(err)
+				return cloneError(err)
 			}
 			if a.flags.json {
 				return a.printJSON(done)

@@ -155,6 +155,15 @@ func (v *statusView) sync(o *opened) error {
 	return nil
 }
 
+// distance says how far this host and the remote are apart, as of last, the
+// last time that they met; zero: never.
+func distance(ahead, behind int, last time.Time) string {
+	if last.IsZero() {
+		return fmt.Sprintf("never synced, %d ahead", ahead)
+	}
+	return fmt.Sprintf("%d ahead, %d behind, last sync %s", ahead, behind, shortTime(last))
+}
+
 func (a *app) printStatus(s statusView) {
 	row := func(key, format string, args ...any) {
 		a.printf("%-10s %s\n", key, oneLine(fmt.Sprintf(format, args...)))
@@ -177,9 +186,9 @@ func (a *app) printStatus(s statusView) {
 	case s.Remote == "":
 		row("remote", "none; \"vade remote set URL\" sets one")
 	case s.LastSync == nil:
-		row("remote", "%s, never synced, %d ahead", s.Remote, s.Ahead)
+		row("remote", "%s, %s", s.Remote, distance(s.Ahead, s.Behind, time.Time{}))
 	default:
-		row("remote", "%s, %d ahead, %d behind, last sync %s", s.Remote, s.Ahead, s.Behind, shortTime(*s.LastSync))
+		row("remote", "%s, %s", s.Remote, distance(s.Ahead, s.Behind, *s.LastSync))
 	}
 	for _, w := range s.Warnings {
 		a.printf("%s\n", a.paint(gold, oneLine(w)))

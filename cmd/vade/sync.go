@@ -33,7 +33,7 @@ lines, the later change stays and the other is parked in conflicts/.`,
   vade sync --json | jq .pulled`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withVault(func(o *opened) error {
+			return a.withExisting(func(o *opened) error {
 				opts := sync.Options{Transport: o.transport(nil), AdoptDeletions: adoptDeletes, Wait: time.Minute}
 				if watch {
 					return o.watch(cmd.Context(), opts)
@@ -113,10 +113,13 @@ func (a *app) printRound(r sync.Report, err error) error {
 	}
 	if a.flags.json {
 		if err != nil {
+			err = syncHint(err)
 			out := struct {
 				sync.Report
 				Error string `json:"error"`
-			}{r, err.Error()}
+				Code  int    `json:"code"`
+				Hint  string `json:"hint,omitempty"`
+			}{r, err.Error(), exitCode(err), hintFor(err)}
 			if jsonErr := a.printJSON(out); jsonErr != nil {
 				return jsonErr
 			}
@@ -146,6 +149,7 @@ func roundLines(r sync.Report) []string {
 			lines = append(lines, fmt.Sprintf(format, args...))
 		}
 	}
+	add(len(r.Committed), "committed %s that had been saved only", count(len(r.Committed), "file", "files"))
 	add(len(r.Adopted), "committed %s that changed on disk", count(len(r.Adopted), "file", "files"))
 	add(len(r.Expired), "removed %s", count(len(r.Expired), "expired memory", "expired memories"))
 	add(r.Pulled, "pulled %s", count(r.Pulled, "commit", "commits"))
@@ -171,21 +175,24 @@ func remoteWords(r sync.Report) string {
 
 // syncHint says what to do about a remote that did not work.
 func syncHint(err error) error {
+	if err == nil {
+		return nil
+	}
 	var hint string
+	code := exitCode(err)
 	_, foreign := errors.AsType[*sync.ForeignError](err)
 	switch {
-	case err == nil:
-		return nil
 	case foreign:
 		hint = "set the right one with \"vade remote set URL\", or use --identity"
 	case errors.Is(err, transport.ErrAuth):
 		hint = "check the token ($VADE_REMOTE_TOKEN, netrc or git's credential helper) or the ssh key"
 	case errors.Is(err, transport.ErrUnreachable), errors.Is(err, transport.ErrNotFound):
 		hint = "everything is kept here; the next sync that reaches the remote catches up"
+		code = exitFailed // a folder that is missing there is no memory that was not found
 	default:
 		return err
 	}
-	return hinted(err, hint)
+	return &codedError{code: code, hint: hint, err: err}
 }
 
 // afterWrite completes a receipt with what is known of the remote and has the

@@ -117,6 +117,19 @@ func parseURLOn(raw string, windows bool) (address, error) {
 	return address{scheme: schemeFile, path: raw}, nil
 }
 
+// LocalPath is the path of a remote that is a folder, as it stands in rawURL: a
+// path or a file:// URL; false when rawURL is neither.
+func LocalPath(rawURL string) (path string, ok bool) {
+	a, err := parseURL(rawURL)
+	return a.path, err == nil && a.scheme == schemeFile
+}
+
+// HoldsSecret reports whether rawURL carries a password or token.
+func HoldsSecret(rawURL string) bool {
+	a, err := parseURL(rawURL)
+	return err == nil && a.secret != ""
+}
+
 func bad(raw, reason, remedy string) error {
 	return &URLError{URL: Mask(raw), Reason: reason, Remedy: remedy}
 }
