@@ -35,6 +35,7 @@ import (
 //	records  by path: path, then the fields of a Memory; see encodeRecord
 type catalog struct {
 	cursor   plumbing.Hash
+	crc      uint32 // as in the file: which catalog this is
 	n        int
 	blobs    []byte
 	digests  []byte
@@ -98,8 +99,8 @@ func parseCatalog(raw, key []byte, whole bool) (*catalog, error) {
 	if whole && crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
 		return nil, errCatalog
 	}
+	c := &catalog{crc: binary.LittleEndian.Uint32(rest)}
 	rest = rest[4:]
-	c := &catalog{}
 	copy(c.cursor[:], rest)
 	if !bytes.Equal(rest[20:24], keyID(key)) {
 		return nil, errCatalog
