@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -35,20 +38,27 @@ func (m measure) over() bool {
 }
 
 func (a *app) benchCmd() *cobra.Command {
-	var sizes []int
-	var runs int
+	b := &bench{a: a}
 	var keep bool
+	var svg string
 	names := benchNames()
 	cmd := &cobra.Command{
 		Use:     "bench [NAME…]",
-		Short:   "Measure speed and size against git, in one run",
+		Short:   "Measure speed and size against git and other engines, in one run",
 		GroupID: groupOwner,
-		Long: `Measure what vade costs beside what git costs for the same on the same files, on
-generated vaults in a throw-away folder. CPU time of whole processes, the median
-of several runs that take turns. Needs git; "start" needs go.
+		Long: `Measure what vade costs beside what others cost for the same on the same files,
+on vaults in a throw-away folder: generated ones, or copies of a folder of notes
+(--vault). Processor time of whole processes, the median of several runs that
+take turns, unless the name says otherwise. Needs git and go.
+
+"build" and "search" compare with SQLite FTS5 and stock bleve, which live in a
+program of their own, yardstick; "search" asks inside running processes, each
+question of each engine in turn. "concurrent" has 8 readers, 4 writers and a
+rebuild at work at once, and fails if an answer is stale or lacks a hit.
 
 Names: ` + strings.Join(names, ", ") + ` (default: all).`,
-		Example:   "  vade bench remember --sizes 1000,10000,50000\n  vade bench --json start",
+		Example: "  vade bench remember --sizes 1000,10000,50000\n  vade bench build search cold --sizes 100000 --bytes 300 --svg plots\n" +
+			"  vade bench search --vault ~/notes\n  vade bench concurrent --duration 1m\n  vade bench --json start",
 		ValidArgs: names,
 		Args:      cobra.OnlyValidArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,16 +74,26 @@ Names: ` + strings.Join(names, ", ") + ` (default: all).`,
 			} else {
 				defer os.RemoveAll(dir)
 			}
-			b := &bench{a: a, dir: dir, sizes: sizes, runs: runs}
-			if b.self, err = os.Executable(); err != nil {
+			if err := b.prepare(dir); err != nil {
 				return err
 			}
-			return b.run(cmd.Context(), args)
+			if err := b.run(cmd.Context(), args); err != nil || svg == "" {
+				return err
+			}
+			return b.savePlots(svg)
 		},
 	}
-	cmd.Flags().IntSliceVar(&sizes, "sizes", []int{1000, 10000}, "memories in the generated vaults")
-	cmd.Flags().IntVar(&runs, "runs", 11, "runs of each side; the median counts")
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the folder")
+	fl := cmd.Flags()
+	fl.IntSliceVar(&b.sizes, "sizes", []int{1000, 10000}, "memories in the generated vaults")
+	fl.IntVar(&b.size, "bytes", 1000, "size of a generated memory")
+	fl.StringVar(&b.notes, "vault", "", "measure on a copy of the markdown files in `DIR` instead")
+	fl.IntVar(&b.runs, "runs", 11, "runs of each side; the median counts")
+	fl.IntVar(&b.questions, "questions", 20, "questions of each class that search asks")
+	fl.StringSliceVar(&b.engines, "engines", []string{fts5, bleve}, "whom to compare with: fts5, bleve, bleve-bm25")
+	fl.StringVar(&b.yardsticks, "yardstick", "", "`DIR` of the programs yardstick and bare (default: beside vade, else built)")
+	fl.DurationVar(&b.duration, "duration", 10*time.Second, "how long concurrent takes")
+	fl.StringVar(&svg, "svg", "", "write plots to `DIR`")
+	fl.BoolVar(&keep, "keep", false, "leave the folder")
 	cmd.AddCommand(a.freshnessCmd(), a.mergeTreesCmd())
 	return cmd
 }
@@ -100,14 +120,39 @@ func (a *app) freshnessCmd() *cobra.Command {
 
 // bench is one run of the benchmarks.
 type bench struct {
-	a     *app
-	self  string // this program
-	dir   string
-	sizes []int
-	runs  int
+	a          *app
+	self       string // this program
+	dir        string
+	sizes      []int
+	size       int // bytes of a generated memory
+	runs       int
+	notes      string // folder of somebody's notes, "" for generated ones
+	questions  int
+	engines    []string
+	yardsticks string // folder of the programs, "" for where they are looked for
+	duration   time.Duration
 
 	vaults   map[int]*benchVault
 	measures []measure
+	plots    []*plot
+}
+
+// prepare checks what the flags say; dir is the throw-away folder.
+func (b *bench) prepare(dir string) error {
+	b.dir = dir
+	if len(b.sizes) == 0 || slices.Min(b.sizes) < 1 || b.size < 1 || b.runs < 1 || b.questions < 1 {
+		return usagef("--sizes, --bytes, --runs and --questions must be at least 1")
+	}
+	var err error
+	if b.self, err = os.Executable(); err != nil || b.notes == "" {
+		return err
+	}
+	if b.notes, err = filepath.Abs(b.notes); err != nil {
+		return err
+	}
+	n, err := countNotes(b.notes)
+	b.sizes = []int{n}
+	return err
 }
 
 type benchmark struct {
@@ -124,6 +169,11 @@ func benchmarks() []benchmark {
 		{"push", (*bench).push},
 		{"merge", (*bench).merge},
 		{"import", (*bench).importNotes},
+		{"build", (*bench).build},
+		{"search", (*bench).search},
+		{"cold", (*bench).cold},
+		{"write", (*bench).write},
+		{"concurrent", (*bench).concurrent},
 	}
 }
 
@@ -148,7 +198,7 @@ func (b *bench) run(ctx context.Context, names []string) error {
 	if b.a.flags.json {
 		return b.a.printJSON(map[string]any{"measures": b.measures})
 	}
-	b.a.printf("%-34s %8s %11s %11s %8s %8s  %s\n", "what", "memories", "vade", "yardstick", "ratio", "allowed", "yardstick is")
+	b.a.printf("%-40s %8s %11s %11s %8s %8s  %s\n", "what", "memories", "vade", "yardstick", "ratio", "allowed", "yardstick is")
 	for _, m := range b.measures {
 		b.a.printMeasure(m)
 	}
@@ -166,11 +216,33 @@ func (a *app) printMeasure(m measure) {
 	if m.Size > 0 {
 		size = fmt.Sprint(m.Size)
 	}
-	ratio := fmt.Sprintf("%8.2f", m.Ratio)
+	ratio := fmt.Sprintf("%8.*f", ratioDigits(m.Ratio), m.Ratio)
 	if m.over() {
 		ratio = a.paint(red, ratio)
 	}
-	a.printf("%-34s %8s %8.1f %s %8.1f %s %s %8s  %s\n", m.Name, size, m.Ours, m.Unit, m.Theirs, m.Unit, ratio, allowed, m.Yard)
+	a.printf("%-40s %8s %11s %11s %s %8s  %s\n", m.Name, size, quantity(m.Ours, m.Unit), quantity(m.Theirs, m.Unit), ratio, allowed, m.Yard)
+}
+
+func ratioDigits(ratio float64) int {
+	if ratio > 0 && ratio < 0.1 {
+		return 4
+	}
+	return 2
+}
+
+// quantity prints v so that its first digits show, however small it is.
+func quantity(v float64, unit string) string {
+	digits := 1
+	if v != 0 && math.Abs(v) < 10 {
+		digits = 2
+	}
+	if v != 0 && math.Abs(v) < 0.1 {
+		digits = 4
+	}
+	if unit == "" {
+		digits = 0
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.*f %s", digits, v, unit))
 }
 
 // add notes a comparison.

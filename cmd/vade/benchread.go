@@ -52,6 +52,9 @@ func (b *bench) recall(ctx context.Context) error {
 
 // remotes gives a vault and its git clone a bare remote each, in step.
 func (b *bench) remotes(ctx context.Context, v *benchVault) error {
+	if err := b.cloned(ctx, v); err != nil {
+		return err
+	}
 	for dir, name := range map[string]string{v.vault: "ours.git", v.git: "theirs.git"} {
 		bare := filepath.Join(filepath.Dir(v.git), name)
 		if _, err := os.Stat(bare); err == nil {

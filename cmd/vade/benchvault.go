@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,32 +14,25 @@ import (
 	"time"
 )
 
-// benchVault is a generated vault and a plain git clone of it.
+// benchVault is a vault to measure on: generated, or made of somebody's notes.
 type benchVault struct {
+	root  string
 	home  string // of vade
 	vault string // its work tree
-	git   string // a clone for the git command
+	git   string // a clone for the git command, once cloned was called
+
+	text  int64 // bytes of its notes, once built was called
+	built map[string]builtIndex
 }
 
-// vaultOf makes a vault of n memories, once.
+// vaultOf makes a vault of n memories, once; with --vault, of the notes there.
 func (b *bench) vaultOf(ctx context.Context, n int) (*benchVault, error) {
 	if v, ok := b.vaults[n]; ok {
 		return v, nil
 	}
-	root := filepath.Join(b.dir, fmt.Sprint(n))
-	v := &benchVault{home: filepath.Join(root, "home"), git: filepath.Join(root, "git")}
-	v.vault = filepath.Join(v.home, "bench", "vault")
-	notes := filepath.Join(root, "notes")
-	if err := writeNotes(notes, n); err != nil {
+	v, err := b.makeVault(ctx, filepath.Join(b.dir, fmt.Sprint(n)), n)
+	if err != nil {
 		return nil, err
-	}
-	if n > 0 {
-		if _, err := b.vade(ctx, v.home, "import", "markdown", notes, "--into", "2026"); err != nil {
-			return nil, err
-		}
-		if err := b.git(ctx, root, "clone", "--quiet", "--no-hardlinks", v.vault, v.git); err != nil {
-			return nil, err
-		}
 	}
 	if b.vaults == nil {
 		b.vaults = map[int]*benchVault{}
@@ -49,56 +41,53 @@ func (b *bench) vaultOf(ctx context.Context, n int) (*benchVault, error) {
 	return v, nil
 }
 
-// writeNotes makes n notes of about 1 KB, 500 a folder, always the same.
-func writeNotes(dir string, n int) error {
-	for i := range n {
-		folder := filepath.Join(dir, fmt.Sprintf("%02d", i/500))
-		if i%500 == 0 {
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				return err
-			}
-		}
-		name := filepath.Join(folder, fmt.Sprintf("note-%06d.md", i))
-		if err := os.WriteFile(name, []byte(note(i, 1000)), 0o600); err != nil {
-			return err
-		}
+// makeVault makes a vault of n memories in root.
+func (b *bench) makeVault(ctx context.Context, root string, n int) (*benchVault, error) {
+	v := &benchVault{root: root, home: filepath.Join(root, "home"), git: filepath.Join(root, "git")}
+	v.vault = filepath.Join(v.home, "bench", "vault")
+	notes := filepath.Join(root, "notes")
+	if b.notes != "" && n > 0 {
+		notes = b.notes
+	} else if err := writeNotes(notes, n, b.size); err != nil {
+		return nil, err
 	}
-	return os.MkdirAll(dir, 0o700)
+	if n == 0 {
+		return v, nil
+	}
+	return v, b.importInto(ctx, v.home, notes)
 }
 
-// note is a memory with about size bytes of made-up words; the same for the
-// same i on every host.
-func note(i, size int) string {
-	head := fmt.Sprintf("---\ntitle: Note %d\ntags: [bench, t%d]\ncreated: 2026-01-02T03:04:05Z\nupdated: 2026-01-02T03:04:05Z\n---\n", i, i%50)
-	return head + prose(i, size-len(head))
+// importInto makes a vault in home of a folder of notes. Some of somebody's
+// notes may be refused; the others will do.
+func (b *bench) importInto(ctx context.Context, home, notes string) error {
+	_, err := b.vade(ctx, home, "import", "markdown", notes, "--into", "2026", "--allow-secret")
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == exitPartly {
+		return nil
+	}
+	return err
 }
 
-// prose is about size bytes of made-up words; the same for the same i.
-func prose(i, size int) string {
-	r := rand.New(rand.NewPCG(uint64(i), 7))
-	var b strings.Builder
-	for b.Len() < size {
-		b.WriteString(word(r))
-		if r.IntN(12) == 0 {
-			b.WriteString(".\n")
-		} else {
-			b.WriteByte(' ')
+// cloned gives v its git clone, once.
+func (b *bench) cloned(ctx context.Context, v *benchVault) error {
+	if _, err := os.Stat(v.git); err == nil {
+		return nil
+	}
+	return b.git(ctx, v.root, "clone", "--quiet", "--no-hardlinks", v.vault, v.git)
+}
+
+// countNotes is how many markdown files there are below dir.
+func countNotes(dir string) (int, error) {
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
+			n++
 		}
+		return err
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s holds no markdown files", dir)
 	}
-	b.WriteByte('\n')
-	return b.String()
-}
-
-// word is one of some 8,000, the low ones far more often (as in text).
-func word(r *rand.Rand) string {
-	const letters = "etaoinshrdlucmfwypvbgkqjxz"
-	n := int(8000 * r.Float64() * r.Float64() * r.Float64())
-	w := []byte{letters[n%26], letters[(n/3)%13], letters[(n/26)%26]}
-	for n > 700 {
-		w = append(w, letters[n%17])
-		n /= 5
-	}
-	return string(w)
+	return n, err
 }
 
 // environment is what measured processes run with: no configuration of the
@@ -114,9 +103,13 @@ func environment(home string) []string {
 
 // vade runs this program on home and returns its CPU time.
 func (b *bench) vade(ctx context.Context, home string, args ...string) (time.Duration, error) {
+	return cpuOf(b.command(ctx, home, args...))
+}
+
+func (b *bench) command(ctx context.Context, home string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.self, append([]string{"--quiet"}, args...)...)
 	cmd.Env, cmd.Dir = environment(home), b.dir
-	return cpuOf(cmd)
+	return cmd
 }
 
 // git runs git in dir.
@@ -163,6 +156,12 @@ func (b *bench) turns(sides ...func(run int) (time.Duration, error)) ([]float64,
 		medians[i] = float64(t[len(t)/2].Microseconds()) / 1000
 	}
 	return medians, nil
+}
+
+// median sorts list and returns the middle of it.
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // sizeOf is the size of the files below dir, in bytes.

@@ -56,6 +56,9 @@ func (b *bench) remember(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := b.cloned(ctx, v); err != nil {
+			return err
+		}
 		ms, err := b.turns(
 			func(run int) (time.Duration, error) {
 				return b.vade(ctx, v.home, "remember", "--title", fmt.Sprintf("Bench %d", run), prose(1_000_000+run, 1000))
@@ -103,7 +106,7 @@ func (b *bench) addAndCommit(ctx context.Context, dir string, run int) (time.Dur
 func (b *bench) importNotes(ctx context.Context) error {
 	for _, size := range b.sizes {
 		root := filepath.Join(b.dir, fmt.Sprintf("import-%d", size))
-		if err := writeNotes(filepath.Join(root, "notes"), size); err != nil {
+		if err := writeNotes(filepath.Join(root, "notes"), size, b.size); err != nil {
 			return err
 		}
 		cmd := exec.CommandContext(ctx, b.self, "--quiet", "import", "markdown", filepath.Join(root, "notes"))
