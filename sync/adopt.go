@@ -78,7 +78,10 @@ func adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, *vault
 		}
 	}
 	done, err := ad.commit(ctx, found)
-	if len(done.Paths) > 0 {
+	if err == nil {
+		err = ad.catchUp(ctx, found.behind, &done)
+	}
+	if len(done.Paths)+len(found.behind) > 0 {
 		return done, nil, err
 	}
 	return done, found.seen, err
@@ -104,6 +107,7 @@ type adopter struct {
 type edits struct {
 	changed []repo.ScanFile  // edited or new
 	gone    []repo.ScanEntry // removed
+	behind  []string         // not a human's doing: main moved on and the disk could not follow
 	needed  []string         // removed, and a vault is none without them
 	hot     []string
 	left    []Left
@@ -139,6 +143,10 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		if f.Hash == f.IndexHash || !ad.wanted(f.Path) || slices.Contains(scan.Conflicted, f.Path) {
 			continue
 		}
+		if base, ok := ad.v.EditBase(f.Path); ok && base == f.Hash {
+			e.behind = append(e.behind, f.Path)
+			continue
+		}
 		if ad.hot(now, f.ModTime) {
 			e.hot = append(e.hot, f.Path)
 			continue
@@ -154,6 +162,10 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		}
 		if m.Path == vault.ConfigPath {
 			e.needed = append(e.needed, m.Path)
+			continue
+		}
+		if ad.v.Absent(m.Path) != nil {
+			e.behind = append(e.behind, m.Path)
 			continue
 		}
 		if ad.hot(now, ad.folderTime(m.Path)) {
@@ -234,6 +246,7 @@ func (ad *adopter) dropStaged(ctx context.Context, e *edits) error {
 	e.changed = slices.DeleteFunc(e.changed, func(f repo.ScanFile) bool { return slices.Contains(staged, f.Path) })
 	e.needed = slices.DeleteFunc(e.needed, func(p string) bool { return slices.Contains(staged, p) })
 	e.gone = slices.DeleteFunc(e.gone, func(m repo.ScanEntry) bool { return slices.Contains(staged, m.Path) })
+	e.behind = slices.DeleteFunc(e.behind, func(p string) bool { return slices.Contains(staged, p) })
 	return nil
 }
 
@@ -276,17 +289,22 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 		return done, nil
 	}
 	op := vault.Op{Name: "adopt", Subject: subject(e), Origin: editorOf(ad.v)}
+	left := len(done.Left)
 	commit, err := ad.v.Update(ctx, op, func(tx *vault.Tx) error {
+		done.Left = done.Left[:left]
+		for _, m := range e.gone {
+			there, err := tx.Exists(m.Path)
+			if err == nil && !there {
+				tx.Remove(m.Path)
+			} // else it is back: the next round looks again
+		}
 		for _, f := range e.changed {
-			if err := ad.adopt(tx, f, &done); err != nil {
+			err := ad.adopt(tx, f, &done)
+			if repo.IsPlaceError(err) || errors.Is(err, vault.ErrName) { // one odd file must not keep the others back
+				done.Left = append(done.Left, Left{Path: f.Path, Reason: err.Error()})
+			} else if err != nil {
 				return fmt.Errorf("adopt %s: %w", f.Path, err)
 			}
-		}
-		for _, m := range e.gone {
-			if there, err := tx.Exists(m.Path); err != nil || there {
-				return errors.Join(err) // it is back: the next round looks again
-			}
-			tx.Remove(m.Path)
 		}
 		return nil
 	})
@@ -298,6 +316,7 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 		return done, nil
 	}
 	done.Paths = append(done.Paths, commit.Paths...)
+	done.Left = append(done.Left, leftUnwritten(commit.Unwritten)...)
 	for _, p := range commit.Paths {
 		ad.v.DropEditBase(p)
 	}
@@ -356,8 +375,12 @@ func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.LiftTombstones(f.Path, merged); err != nil {
+	path, err := ad.makeRoom(tx, f.Path, merged)
+	if err != nil {
 		return err
 	}
-	return tx.Adopt(f.Path, merged)
+	if err := tx.LiftTombstones(path, merged); err != nil {
+		return err
+	}
+	return tx.Adopt(path, merged)
 }

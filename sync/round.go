@@ -371,13 +371,14 @@ func (rd *round) advance(ctx context.Context, from, to plumbing.Hash, reason str
 	if err != nil {
 		return false, err
 	}
-	err = rd.v.Advance(ctx, from, to, "sync: "+reason)
+	unwritten, err := rd.v.Advance(ctx, from, to, "sync: "+reason)
 	if blocked, ok := errors.AsType[*vault.BlockedError](err); ok {
 		rd.report.Left = append(rd.report.Left, Left{Reason: blocked.Reason})
 		return true, nil
 	}
 	if err == nil {
 		rd.report.Pulled += n
+		rd.report.Left = append(rd.report.Left, leftUnwritten(unwritten)...)
 	}
 	return err == nil, err
 }

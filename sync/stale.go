@@ -71,7 +71,7 @@ func (ad *adopter) guessBase(tx *vault.Tx, path string, data []byte) (base plumb
 		if err != nil {
 			return base, false, err
 		}
-		entry, err := repo.Lookup(git, c.Tree, path)
+		entry, err := repo.LookupFile(git, c.Tree, path)
 		if err != nil {
 			break // it was added again after this
 		}

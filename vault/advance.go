@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"vademecum/vault/repo"
 )
@@ -26,10 +25,11 @@ func (e *BlockedError) Error() string { return e.Reason }
 // index with it, under the identity's lock. Files that a human changed and did
 // not commit stay as they are on disk; what they were based on is kept, so
 // that adopting them later merges instead of reverting (see [Vault.EditBase]).
+// So are files that this host cannot write now; they are returned.
 // It returns repo.ErrRefMoved when main is not at from any more, and a
 // [*BlockedError] when the move would get into a human's way.
-func (v *Vault) Advance(ctx context.Context, from, to plumbing.Hash, reason string) error {
-	return v.Lock(ctx, func() error {
+func (v *Vault) Advance(ctx context.Context, from, to plumbing.Hash, reason string) (unwritten []Unwritten, err error) {
+	err = v.Lock(ctx, func() error {
 		if err := v.ready(ctx); err != nil {
 			return err
 		}
@@ -52,8 +52,10 @@ func (v *Vault) Advance(ctx context.Context, from, to plumbing.Hash, reason stri
 			return &BlockedError{Reason: held}
 		}
 		defer index.Release()
-		return v.advance(ctx, index, from, to, reason, nil)
+		unwritten, err = v.advance(ctx, index, from, to, reason, nil)
+		return err
 	})
+	return unwritten, err
 }
 
 func (v *Vault) changedPaths(from, to plumbing.Hash) ([]string, error) {
@@ -75,28 +77,27 @@ func (v *Vault) changedPaths(from, to plumbing.Hash) ([]string, error) {
 //
 // seen are the blobs that the caller knows to be on disk and means to replace,
 // by path (zero: no file); see [Tx].
-func (v *Vault) advance(ctx context.Context, index *repo.IndexLock, from, to plumbing.Hash, reason string, seen map[string]plumbing.Hash) error {
+func (v *Vault) advance(ctx context.Context, index *repo.IndexLock, from, to plumbing.Hash, reason string, seen map[string]plumbing.Hash) ([]Unwritten, error) {
 	if err := v.git.Flush(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := v.writeMarker(from, to, reason); err != nil {
-		return err
+		return nil, err
 	}
-	if err := v.move(ctx, index, from, to, reason, seen); err != nil {
-		if errors.Is(err, repo.ErrRefMoved) {
-			return errors.Join(err, v.removeMarker())
-		}
-		return err
+	m := mover{v: v, seen: seen}
+	err := v.move(ctx, &m, index, from, to, reason)
+	if err == nil || errors.Is(err, repo.ErrRefMoved) || !m.moved {
+		return m.unwritten, errors.Join(err, v.removeMarker())
 	}
-	return v.removeMarker()
+	return nil, err
 }
 
-func (v *Vault) move(ctx context.Context, index *repo.IndexLock, from, to plumbing.Hash, reason string, seen map[string]plumbing.Hash) error {
+func (v *Vault) move(ctx context.Context, m *mover, index *repo.IndexLock, from, to plumbing.Hash, reason string) error {
 	changes, err := v.changesBetween(from, to)
 	if err != nil {
 		return err
 	}
-	if err := v.writeChanges(ctx, changes, seen); err != nil {
+	if err := m.write(ctx, changes); err != nil {
 		return err
 	}
 	head, err := v.Head()
@@ -104,6 +105,7 @@ func (v *Vault) move(ctx context.Context, index *repo.IndexLock, from, to plumbi
 		return err
 	}
 	if head != to {
+		m.moved = true
 		if err := v.git.CompareAndSet(repo.Main, from, to, reason); err != nil {
 			return err
 		}
@@ -127,69 +129,6 @@ func (v *Vault) changesBetween(from, to plumbing.Hash) ([]repo.Change, error) {
 		}
 	}
 	return changes, nil
-}
-
-// writeChanges brings the files of changes to their new versions, but for
-// those that hold work which neither version has: they stay, and what they
-// were based on is kept.
-func (v *Vault) writeChanges(ctx context.Context, changes []repo.Change, seen map[string]plumbing.Hash) error {
-	var write, remove []repo.Change
-	for _, c := range changes {
-		if err := repo.CheckHostPath(c.Path); err != nil {
-			v.opts.Warn(fmt.Sprintf("this system cannot hold the file: %v", err))
-			continue
-		}
-		if !isText(c.OldMode) || !isText(c.NewMode) {
-			continue // a link or a module that some other tool committed: not ours to touch
-		}
-		dirty, err := v.dirty(c, seen)
-		if err != nil {
-			return err
-		}
-		switch {
-		case dirty:
-			if err := v.keepEditBase(c.Path, c.OldHash); err != nil {
-				return err
-			}
-		case c.NewHash.IsZero():
-			remove = append(remove, c)
-		default:
-			write = append(write, c)
-		}
-	}
-	for _, c := range remove {
-		if err := v.git.WorkTree().Remove(c.Path); err != nil {
-			return err
-		}
-	}
-	var readErr error
-	err := v.git.WorkTree().WriteFiles(ctx, func(yield func(string, []byte) bool) {
-		for _, c := range write {
-			var data []byte
-			if data, readErr = repo.ReadBlob(v.git, c.NewHash); readErr != nil || !yield(c.Path, data) {
-				return
-			}
-		}
-	})
-	return errors.Join(readErr, err)
-}
-
-// isText reports whether mode is that of a regular file, or of none.
-func isText(mode filemode.FileMode) bool {
-	return mode == filemode.Empty || mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
-}
-
-// dirty reports whether the file on disk is neither the old nor the new
-// version nor the one that the caller saw: a human's work that no commit has.
-func (v *Vault) dirty(c repo.Change, seen map[string]plumbing.Hash) (bool, error) {
-	have, err := v.onDisk(c.Path)
-	if err != nil || have.IsZero() {
-		return false, err
-	}
-	if was, ok := seen[c.Path]; ok && was == have {
-		return false, nil
-	}
-	return have != c.OldHash && have != c.NewHash, nil
 }
 
 // stateDir holds what vade keeps beside git about this work tree; it is not
@@ -246,8 +185,12 @@ func (v *Vault) recover(ctx context.Context) error {
 		return err
 	}
 	defer index.Release()
-	if err := v.move(ctx, index, from, to, reason, nil); err != nil {
+	m := mover{v: v}
+	if err := v.move(ctx, &m, index, from, to, reason); err != nil {
 		return err
+	}
+	for _, u := range m.unwritten {
+		v.opts.Warn(u.String())
 	}
 	return v.removeMarker()
 }

@@ -35,7 +35,9 @@ func (v *Vault) Uncommitted(ctx context.Context) ([]FileChange, error) {
 		}
 	}
 	for _, m := range s.scan.Missing {
-		paths = append(paths, m.Path)
+		if v.Absent(m.Path) == nil {
+			paths = append(paths, m.Path)
+		}
 	}
 	staged, err := v.stagedAnywhere(ctx, head)
 	if err != nil {

@@ -107,6 +107,7 @@ func CheckOut(ctx context.Context, dir string, config Config, commit plumbing.Ha
 			return err
 		}
 		defer index.Release()
-		return v.advance(ctx, index, plumbing.ZeroHash, commit, "clone", nil)
+		_, err = v.advance(ctx, index, plumbing.ZeroHash, commit, "clone", nil)
+		return err
 	})
 }

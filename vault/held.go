@@ -69,7 +69,7 @@ func (v *Vault) staged(index *repo.IndexLock, head plumbing.Hash, paths []string
 	}
 	var staged []string
 	for _, path := range paths {
-		committed, err := repo.Lookup(v.git, tree, path)
+		committed, err := repo.LookupFile(v.git, tree, path)
 		if err != nil && !errors.Is(err, repo.ErrPathNotFound) {
 			return nil, err
 		}
@@ -105,10 +105,10 @@ func (v *Vault) heldPath() string { return filepath.Join(v.stateDir(), "held.jso
 
 // saveHeld writes the files of an update that cannot be committed now and
 // notes it, the note first: a note without its files changes nothing.
-func (t *Tx) saveHeld(ctx context.Context, op Op, paths []string) error {
+func (t *Tx) saveHeld(ctx context.Context, op Op, paths []string) ([]Unwritten, error) {
 	notes, err := t.v.readHeld()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	who := op.Origin
 	if who == (Origin{}) {
@@ -116,7 +116,7 @@ func (t *Tx) saveHeld(ctx context.Context, op Op, paths []string) error {
 	}
 	note := heldChange{Op: op.Name, Subject: op.Subject, Origin: who, Paths: paths}
 	if err := t.v.writeHeld(append(notes, note)); err != nil {
-		return err
+		return nil, err
 	}
 	return t.saveFiles(ctx)
 }
@@ -262,6 +262,25 @@ func (v *Vault) EditBase(path string) (base plumbing.Hash, ok bool) {
 	text := strings.TrimSpace(string(raw))
 	return plumbing.NewHash(text), plumbing.IsHash(text)
 }
+
+// Absent is why main's file at path, which is not on disk, never was: this system
+// cannot hold it, or could not when main took it. It is nil when somebody must
+// have deleted it.
+func (v *Vault) Absent(path string) error {
+	if err := repo.CheckHostPath(path); err != nil {
+		return err
+	}
+	if _, noted := v.EditBase(path); !noted {
+		return nil
+	}
+	if err := v.git.WorkTree().CheckPlace(path); err != nil {
+		return err
+	}
+	return errUnwritten
+}
+
+// errUnwritten: nothing is in the way any more.
+var errUnwritten = errors.New("could not be written here; \"vade sync\" tries again")
 
 // DropEditBase forgets the note that EditBase reads: the edit was adopted.
 func (v *Vault) DropEditBase(path string) { _ = os.Remove(v.editBasePath(path)) }

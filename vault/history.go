@@ -119,7 +119,7 @@ func (v *Vault) historyOf(ctx context.Context, path string, head plumbing.Hash, 
 		}
 		e := EntryOf(c)
 		e.Path = path
-		if entry, err := repo.Lookup(v.git, c.Tree, path); err == nil {
+		if entry, err := repo.LookupFile(v.git, c.Tree, path); err == nil {
 			e.Version = Version(entry.Hash.String())
 			oldest = c
 		}
@@ -134,7 +134,7 @@ func (v *Vault) historyOf(ctx context.Context, path string, head plumbing.Hash, 
 // renamedFrom is the path that c removed and whose memory it added as path:
 // the same id, or without one the same bytes; "" when it was no rename.
 func (v *Vault) renamedFrom(c *repo.Commit, path string) (string, error) {
-	entry, err := repo.Lookup(v.git, c.Tree, path)
+	entry, err := repo.LookupFile(v.git, c.Tree, path)
 	if err != nil {
 		return "", err
 	}

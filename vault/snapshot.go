@@ -39,8 +39,9 @@ type Snapshot struct {
 	// Buried are files that hold an exact old copy of a forgotten memory and
 	// that git does not track: they are not in the snapshot.
 	Buried []string
-	// Unreadable are files and folders that could not be looked at. What
-	// they held is not missing; it is not known.
+	// Unreadable are files and folders that could not be looked at, and files
+	// that this disk could not take. What they held is not missing; it is not
+	// known here.
 	Unreadable []repo.UnreadablePath
 }
 
@@ -105,12 +106,15 @@ func (s *Snapshot) fill() error {
 			s.Changed = append(s.Changed, f.Path)
 		}
 	}
+	s.Unreadable = s.scan.Unreadable
 	for _, m := range s.scan.Missing {
-		if IsMemoryPath(m.Path) {
+		switch err := s.v.Absent(m.Path); {
+		case err != nil:
+			s.Unreadable = append(s.Unreadable, repo.UnreadablePath{Path: m.Path, Err: err})
+		case IsMemoryPath(m.Path):
 			s.Changed = append(s.Changed, m.Path)
 		}
 	}
-	s.Unreadable = s.scan.Unreadable
 	return s.addUnreadable()
 }
 
@@ -129,7 +133,7 @@ func (s *Snapshot) addUnreadable() error {
 		if !IsMemoryPath(u.Path) {
 			continue
 		}
-		committed, err := repo.Lookup(s.v.git, tree, u.Path)
+		committed, err := repo.LookupFile(s.v.git, tree, u.Path)
 		if errors.Is(err, repo.ErrPathNotFound) {
 			continue
 		}

@@ -33,6 +33,8 @@ type Commit struct {
 	// Held is why the files are saved but not committed; "" when they are.
 	// They are committed by the next write or sync that can.
 	Held string
+	// Unwritten are the files that main has and the disk could not take.
+	Unwritten []Unwritten
 }
 
 // Tx collects the changes of one update. Reads see the changes made so far,
@@ -45,6 +47,8 @@ type Tx struct {
 	// seen are the versions on disk that Read returned, which the update may
 	// replace. What a human saved after that is not overwritten.
 	seen map[string]plumbing.Hash
+	// put are the paths that must be on disk when the update is acknowledged.
+	put map[string]bool
 }
 
 // Update runs fn under the identity's lock and commits what it changed as one
@@ -110,7 +114,7 @@ func (v *Vault) begin() (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{v: v, head: head, tree: tree, changes: map[string]plumbing.Hash{}, seen: map[string]plumbing.Hash{}}
+	tx := &Tx{v: v, head: head, tree: tree, changes: map[string]plumbing.Hash{}, seen: map[string]plumbing.Hash{}, put: map[string]bool{}}
 	switch {
 	case head.IsZero():
 		err = tx.describe()
@@ -153,20 +157,39 @@ func (t *Tx) Exists(path string) (bool, error) {
 // Committed returns the blob of path in the commit that the update builds
 // on; zero when it has none.
 func (t *Tx) Committed(path string) (plumbing.Hash, error) {
-	e, err := repo.Lookup(t.v.git, t.tree, path)
+	e, err := repo.LookupFile(t.v.git, t.tree, path)
 	if errors.Is(err, repo.ErrPathNotFound) {
 		return plumbing.ZeroHash, nil
 	}
 	return e.Hash, err
 }
 
-// Put writes data to path, which must be one that every file system takes. It
-// goes to the object store at once and to the work tree when the update is
-// committed.
+// ReadCommitted returns what the update's result has at path, or ErrNotFound;
+// what is on disk does not matter.
+func (t *Tx) ReadCommitted(path string) ([]byte, error) {
+	blob, changed := t.changes[path]
+	if !changed {
+		var err error
+		if blob, err = t.Committed(path); err != nil {
+			return nil, err
+		}
+	}
+	if blob.IsZero() {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotFound)
+	}
+	return repo.ReadBlob(t.v.git, blob)
+}
+
+// Put writes data to path, which must be one that every file system takes unless
+// a human made a file there already. It goes to the object store at once and to
+// the work tree when the update is committed.
 func (t *Tx) Put(path string, data []byte) error {
 	if err := repo.CheckWritePath(path); err != nil {
-		return fmt.Errorf("%w: %w", ErrName, err)
+		if there, readErr := t.Exists(path); readErr != nil || !there {
+			return fmt.Errorf("%w: %w", ErrName, err)
+		}
 	}
+	t.put[path] = true
 	return t.Adopt(path, data)
 }
 
@@ -198,6 +221,46 @@ func (t *Tx) PutTree(tree plumbing.Hash) error {
 	return nil
 }
 
+// Restore brings the disk at path to what main has, or removes what main has not,
+// as far as Read saw it.
+func (t *Tx) Restore(path string) error {
+	committed, err := t.Committed(path)
+	if err == nil {
+		t.changes[path] = committed
+	}
+	return err
+}
+
+// Clash returns what keeps path from being committed as a file: a file that the
+// update's result has where path has a folder, or path itself when it has a folder
+// there; "" when nothing does.
+func (t *Tx) Clash(path string) (string, error) {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		blob, changed := t.changes[path[:i]]
+		if !changed {
+			var err error
+			if blob, err = t.Committed(path[:i]); err != nil {
+				return "", err
+			}
+		}
+		if !blob.IsZero() {
+			return path[:i], nil
+		}
+	}
+	for f, err := range repo.Files(t.v.git, t.tree, path) {
+		if err != nil {
+			return "", err
+		}
+		if blob, changed := t.changes[f.Path]; f.Path != path && (!changed || !blob.IsZero()) {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
 // Remove deletes path.
 func (t *Tx) Remove(path string) { t.changes[path] = plumbing.ZeroHash }
 
@@ -206,7 +269,7 @@ func (t *Tx) Remove(path string) { t.changes[path] = plumbing.ZeroHash }
 func (t *Tx) finish(ctx context.Context, op Op) (Commit, error) {
 	done, err := t.commit(ctx, op)
 	if err == nil && done.Held != "" {
-		err = t.saveHeld(ctx, op, done.Paths)
+		done.Unwritten, err = t.saveHeld(ctx, op, done.Paths)
 	}
 	return done, err
 }
@@ -218,6 +281,9 @@ func (t *Tx) commit(ctx context.Context, op Op) (Commit, error) {
 	if err != nil || len(edits) == 0 {
 		return Commit{}, err
 	}
+	if err := t.checkPlaces(); err != nil {
+		return Commit{}, err
+	}
 	done := Commit{}
 	for _, e := range edits {
 		done.Paths = append(done.Paths, e.Path)
@@ -227,7 +293,8 @@ func (t *Tx) commit(ctx context.Context, op Op) (Commit, error) {
 		return Commit{}, err
 	}
 	if tree == t.tree { // the disk was behind main: only the files change
-		return done, t.saveFiles(ctx)
+		done.Unwritten, err = t.saveFiles(ctx)
+		return done, err
 	}
 	index, held, err := t.v.claim(ctx, t.head, done.Paths)
 	if err != nil || held != "" {
@@ -239,20 +306,37 @@ func (t *Tx) commit(ctx context.Context, op Op) (Commit, error) {
 	if done.Hash, err = repo.WriteCommit(t.v.git, &commit); err != nil {
 		return Commit{}, err
 	}
-	return done, t.v.advance(ctx, index, t.head, done.Hash, op.subject(), t.seen)
+	done.Unwritten, err = t.v.advance(ctx, index, t.head, done.Hash, op.subject(), t.seen)
+	return done, err
+}
+
+// checkPlaces refuses the update while something else is where a file must go:
+// what is acknowledged as saved is on disk.
+func (t *Tx) checkPlaces() error {
+	for _, path := range slices.Sorted(maps.Keys(t.put)) {
+		if t.changes[path].IsZero() {
+			continue
+		}
+		if err := t.v.git.WorkTree().CheckPlace(path); err != nil {
+			return fmt.Errorf("write %s: %w; move it away", path, err)
+		}
+	}
+	return nil
 }
 
 // saveFiles writes the changes to the work tree alone.
-func (t *Tx) saveFiles(ctx context.Context) error {
+func (t *Tx) saveFiles(ctx context.Context) ([]Unwritten, error) {
 	var changes []repo.Change
-	for path, blob := range t.changes {
+	for _, path := range slices.Sorted(maps.Keys(t.changes)) {
 		was, err := t.Committed(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		changes = append(changes, repo.Change{Path: path, OldHash: was, NewHash: blob})
+		changes = append(changes, repo.Change{Path: path, OldHash: was, NewHash: t.changes[path]})
 	}
-	return t.v.writeChanges(ctx, changes, t.seen)
+	m := mover{v: t.v, seen: t.seen}
+	err := m.write(ctx, changes)
+	return m.unwritten, err
 }
 
 // edits turns the changes into tree edits by path, dropping what changes
@@ -276,18 +360,6 @@ func (t *Tx) edits() ([]repo.Edit, error) {
 		edits = append(edits, repo.Edit{Path: path, Hash: blob, Mode: filemode.Regular})
 	}
 	return edits, nil
-}
-
-// onDisk is the blob id of the file at path; zero when there is none.
-func (v *Vault) onDisk(path string) (plumbing.Hash, error) {
-	data, err := v.git.WorkTree().ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return plumbing.ZeroHash, nil
-	}
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return repo.BlobHash(data), nil
 }
 
 // newCommit is a commit of tree by op's origin on parent (zero: a root).

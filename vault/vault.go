@@ -236,7 +236,7 @@ func (v *Vault) ReadAt(commit plumbing.Hash, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := repo.Lookup(v.git, tree, path)
+	entry, err := repo.LookupFile(v.git, tree, path)
 	if errors.Is(err, repo.ErrPathNotFound) {
 		return nil, fmt.Errorf("%s in commit %.10s: %w", path, commit, ErrNotFound)
 	}

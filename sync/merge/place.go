@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -122,37 +123,66 @@ func (p *placing) clashes(o *outcome) bool {
 	return twin != nil && twin.from^o.from == bothSides
 }
 
-// aside returns the n-th other path for o: with the end of its id, or the
-// start of its hash, before the extension.
+// aside returns the n-th other path for o, or a later one that is free.
 func (p *placing) aside(o *outcome, want string, n int) (string, error) {
-	tag := o.hash.String()[:min(8+4*n, 40)]
-	if n == 0 {
-		id, err := p.idOf(o)
-		if err != nil {
-			return "", err
+	id, err := p.idOf(o)
+	if err != nil {
+		return "", err
+	}
+	for ; ; n++ {
+		other := asideName(want, vault.ID(id), o.hash, n)
+		if p.wanted[vault.FoldKey(other)] != nil {
+			continue
 		}
-		if id != "" {
-			tag = vault.ID(id).Suffix()
+		there, err := p.inEither(other)
+		if err != nil || !there {
+			return other, err
 		}
+	}
+}
+
+func (p *placing) inEither(path string) (bool, error) {
+	for _, tree := range []plumbing.Hash{p.a.tree, p.b.tree} {
+		if _, err := repo.Lookup(p.Store, tree, path); err == nil {
+			return true, nil
+		} else if !errors.Is(err, repo.ErrPathNotFound) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// Aside returns the first path for the file data, which cannot be at want, that
+// is not taken. On every host that is the same one.
+func Aside(want string, data []byte, taken func(path string) (bool, error)) (string, error) {
+	var id vault.ID
+	if vault.IsMemoryPath(want) {
+		id = vault.ParseDocument(data).Memory().ID
+	}
+	for n := 0; ; n++ {
+		other := asideName(want, id, repo.BlobHash(data), n)
+		if there, err := taken(other); err != nil || !there {
+			return other, err
+		}
+	}
+}
+
+// asideName returns the n-th other name for the file at want: with the end of its
+// id, or the start of its hash, before the extension.
+func asideName(want string, id vault.ID, hash plumbing.Hash, n int) string {
+	tag := hash.String()[:min(8+4*n, 40)]
+	if n == 0 && id != "" {
+		tag = id.Suffix()
+	}
+	if n > 8 {
+		tag += "-" + strconv.Itoa(n)
 	}
 	dir, name := path.Split(want)
 	ext := path.Ext(name)
 	if ext == name {
 		ext = "" // a dot file
 	}
-	stem := cutSlug(strings.TrimSuffix(name, ext), max(1, vault.MaxName-len(tag)-len(ext)-1))
-	other := dir + stem + "-" + tag + ext
-	if p.wanted[vault.FoldKey(other)] != nil {
-		return p.aside(o, want, n+1)
-	}
-	for _, tree := range []plumbing.Hash{p.a.tree, p.b.tree} {
-		if _, err := repo.Lookup(p.Store, tree, other); err == nil {
-			return p.aside(o, want, n+1)
-		} else if !errors.Is(err, repo.ErrPathNotFound) {
-			return "", err
-		}
-	}
-	return other, nil
+	return dir + cutSlug(strings.TrimSuffix(name, ext), max(1, vault.MaxName-len(tag)-len(ext)-1)) + "-" + tag + ext
 }
 
 // write writes the merged tree: side a's, edited.

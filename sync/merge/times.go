@@ -132,7 +132,7 @@ func (h *history) sameAs(commit plumbing.Hash, path string, final plumbing.Hash)
 
 // at returns the blob at path; the zero hash when there is none.
 func (h *history) at(tree plumbing.Hash, path string) (plumbing.Hash, error) {
-	e, err := repo.Lookup(&h.recent, tree, path)
+	e, err := repo.LookupFile(&h.recent, tree, path)
 	if errors.Is(err, repo.ErrPathNotFound) {
 		return plumbing.ZeroHash, nil
 	}

@@ -168,7 +168,7 @@ func BenchmarkImport(b *testing.B) {
 						return
 					}
 				}
-			}))
+			}, nil))
 			tree, err := repo.EditTree(g, plumbing.ZeroHash, edits)
 			ok(b, err)
 			h, err := repo.WriteCommit(g, &repo.Commit{Tree: tree, Author: sign(0), Committer: sign(0), Message: "import\n"})

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -20,6 +19,9 @@ type fileBatch struct {
 	w     *WorkTree
 	files []unnamedFile
 	dirs  map[string]bool // to be synced, and known to be folders
+
+	// refused is told of files that cannot be where they should; see WriteFiles.
+	refused func(path string, err error)
 }
 
 type unnamedFile struct {
@@ -30,10 +32,19 @@ type unnamedFile struct {
 	err       error
 }
 
+// refuse passes over the file p because of err, unless that has to stop the batch.
+func (b *fileBatch) refuse(p string, err error) error {
+	if b.refused == nil || !IsPlaceError(err) {
+		return fmt.Errorf("write %s: %w", p, err)
+	}
+	b.refused(p, err)
+	return nil
+}
+
 // add writes data into a temporary file beside p.
 func (b *fileBatch) add(p string, data []byte) error {
-	if err := CheckWritePath(p); err != nil {
-		return err
+	if err := CheckHostPath(p); err != nil {
+		return b.refuse(p, err)
 	}
 	for try := 0; ; try++ {
 		known := b.dirs
@@ -46,7 +57,7 @@ func (b *fileBatch) add(p string, data []byte) error {
 			return nil
 		}
 		if try > 5 || !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("write %s: %w", p, err)
+			return b.refuse(p, err)
 		}
 	}
 }
@@ -60,8 +71,12 @@ func (b *fileBatch) addOnce(p string, data []byte, known map[string]bool) error 
 	switch st, err := b.w.root.Lstat(filepath.FromSlash(p)); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
 		return ErrSymlink
+	case err == nil && st.IsDir():
+		if err := b.w.clearPlace(p); err != nil {
+			return err
+		}
 	case err == nil && !st.Mode().IsRegular():
-		return &PathError{Path: p, Reason: "is not a regular file"}
+		return ErrTaken
 	case err == nil:
 		perm = st.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
@@ -75,15 +90,15 @@ func (b *fileBatch) addOnce(p string, data []byte, known map[string]bool) error 
 	if u.f, err = b.w.root.OpenFile(u.tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return err
 	}
-	b.files = append(b.files, u)
-	if _, err := u.f.Write(data); err != nil {
+	_, err = u.f.Write(data)
+	if err == nil && perm != 0o600 {
+		err = u.f.Chmod(perm)
+	}
+	if err != nil {
+		b.drop(u)
 		return err
 	}
-	if perm != 0o600 {
-		if err := u.f.Chmod(perm); err != nil {
-			return err
-		}
-	}
+	b.files = append(b.files, u)
 	known[dir] = true
 	return nil
 }
@@ -91,14 +106,21 @@ func (b *fileBatch) addOnce(p string, data []byte, known map[string]bool) error 
 // publish syncs the files and gives them their names.
 func (b *fileBatch) publish() error {
 	each(len(b.files), func(i int) { b.files[i].err = b.files[i].f.Sync() })
-	for len(b.files) > 0 {
-		u := b.files[0]
+	for _, u := range b.files {
 		if u.err != nil {
 			return fmt.Errorf("write %s: %w", u.name, u.err)
 		}
+	}
+	for len(b.files) > 0 {
+		u := b.files[0]
 		st, err := renameWritten(b.w.root, u.f, u.tmp, u.path)
 		if err != nil {
-			return fmt.Errorf("write %s: %w", u.name, err)
+			if err := b.refuse(u.name, err); err != nil {
+				return err
+			}
+			b.drop(u)
+			b.files = b.files[1:]
+			continue
 		}
 		b.w.written[u.name] = writtenFile{hash: u.hash, stat: st}
 		b.files = b.files[1:]
@@ -109,9 +131,13 @@ func (b *fileBatch) publish() error {
 // discard removes what has no name yet.
 func (b *fileBatch) discard() {
 	for _, u := range b.files {
-		u.f.Close()
-		b.w.root.Remove(u.tmp)
+		b.drop(u)
 	}
+}
+
+func (b *fileBatch) drop(u unnamedFile) {
+	u.f.Close()
+	b.w.root.Remove(u.tmp)
 }
 
 // makeDirs makes dir and its parents, none of which may be a symbolic link.
@@ -142,7 +168,7 @@ func (w *WorkTree) makeDirs(dir string, made map[string]bool) error {
 	case st.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s: %w", dir, ErrSymlink)
 	case !st.IsDir():
-		return fmt.Errorf("%s: %w", dir, syscall.ENOTDIR)
+		return fmt.Errorf("%s is a file: %w", dir, ErrTaken)
 	}
 	return nil
 }

@@ -17,15 +17,15 @@ type PathError struct {
 func (e *PathError) Error() string { return fmt.Sprintf("path %q: %s", e.Path, e.Reason) }
 
 // CheckPath refuses, with a [*PathError], what must never be opened in a work
-// tree: absolute paths, empty names, "." and "..", backslashes, NUL, and every
-// spelling of .git that some file system takes for it.
+// tree: absolute paths, empty names, "." and "..", NUL, every spelling of .git that
+// some file system takes for it, and backslashes where they separate folders.
 func CheckPath(path string) error {
 	bad := func(reason string) error { return &PathError{Path: path, Reason: reason} }
 	switch {
 	case path == "":
 		return bad("is empty")
-	case strings.ContainsRune(path, '\\'):
-		return bad("has a backslash; folders are separated by /")
+	case runtime.GOOS == "windows" && strings.ContainsRune(path, '\\'):
+		return bad(backslash)
 	case strings.ContainsRune(path, 0):
 		return bad("has a NUL")
 	}
@@ -42,6 +42,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
+const backslash = "has a backslash; folders are separated by /"
+
 // CheckHostPath refuses what this host cannot have in its work tree: what
 // [CheckWritePath] refuses on Windows, what [CheckPath] refuses elsewhere.
 func CheckHostPath(path string) error {
@@ -52,8 +54,8 @@ func CheckHostPath(path string) error {
 }
 
 // CheckWritePath refuses what [CheckPath] refuses and, besides, control characters,
-// invalid UTF-8, and names that Windows cannot hold: a human may have such files,
-// but we make none.
+// backslashes, invalid UTF-8, and names that Windows cannot hold: a human may have
+// such files, but we make none.
 func CheckWritePath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err
@@ -63,6 +65,9 @@ func CheckWritePath(path string) error {
 	}
 	if strings.ContainsFunc(path, unicode.IsControl) {
 		return &PathError{Path: path, Reason: "has a control character"}
+	}
+	if strings.ContainsRune(path, '\\') {
+		return &PathError{Path: path, Reason: backslash}
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		switch {

@@ -38,7 +38,11 @@ func (w *WorkTree) readBeneath(p string) (b []byte, done bool, err error) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, true, &fs.PathError{Op: "stat", Path: p, Err: err}
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		return nil, true, isFolder(p)
+	default:
 		return nil, true, &PathError{Path: p, Reason: errNotRegular.Error()}
 	}
 	b, err = readAll(fd, int(st.Size))

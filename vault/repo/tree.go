@@ -77,6 +77,15 @@ func Lookup(s Store, root plumbing.Hash, path string) (TreeEntry, error) {
 	return e, nil
 }
 
+// LookupFile is [Lookup] for files alone: a folder at path is ErrPathNotFound.
+func LookupFile(s Store, root plumbing.Hash, path string) (TreeEntry, error) {
+	e, err := Lookup(s, root, path)
+	if err == nil && e.IsDir() {
+		return TreeEntry{}, fmt.Errorf("%s is a folder: %w", path, ErrPathNotFound)
+	}
+	return e, err
+}
+
 // Files yields every file at or below prefix (a folder or file path; "" is all),
 // sorted by path as git sorts them. A prefix that does not exist yields nothing.
 // Submodules are yielded with their mode. An error ends the sequence.

@@ -94,7 +94,8 @@ func (w *WorkTree) Stat(p string) (fs.FileInfo, error) {
 	return st, err
 }
 
-// ReadFile returns the content of a regular file.
+// ReadFile returns the content of a regular file. Where a folder is at p, there is
+// no file: fs.ErrNotExist.
 func (w *WorkTree) ReadFile(p string) ([]byte, error) {
 	if err := CheckPath(p); err != nil {
 		return nil, err
@@ -110,17 +111,24 @@ func (w *WorkTree) readThroughRoot(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() {
+	switch {
+	case st.IsDir():
+		return nil, isFolder(p)
+	case !st.Mode().IsRegular():
 		return nil, &PathError{Path: p, Reason: errNotRegular.Error()}
 	}
 	return w.root.ReadFile(filepath.FromSlash(p))
+}
+
+func isFolder(p string) error {
+	return fmt.Errorf("%s is a folder: %w", p, fs.ErrNotExist)
 }
 
 // WriteFile writes data to p, whole or not at all: into a temporary file in the
 // same folder, which is synced and renamed over p, and the folder synced. Missing
 // folders are made (0700). A new file gets mode 0600, an old one keeps its own.
 func (w *WorkTree) WriteFile(p string, data []byte) error {
-	return w.WriteFiles(context.Background(), func(yield func(string, []byte) bool) { yield(p, data) })
+	return w.WriteFiles(context.Background(), func(yield func(string, []byte) bool) { yield(p, data) }, nil)
 }
 
 // writeBatch is how many files WriteFiles syncs at once.
@@ -129,8 +137,12 @@ const writeBatch = 64
 // WriteFiles is WriteFile for many files, in the order given, with one sync for
 // each folder, at the end. It stops at the first error, or when ctx is done; the
 // files named before are then there whole, but their names may not be durable.
-func (w *WorkTree) WriteFiles(ctx context.Context, files iter.Seq2[string, []byte]) error {
-	b := fileBatch{w: w, dirs: map[string]bool{}}
+//
+// A folder without a file in it gives way to a file. Where something else is in the
+// way, or this system cannot hold the name ([IsPlaceError]), refused is told and the
+// file passed over; with a nil refused that is an error too.
+func (w *WorkTree) WriteFiles(ctx context.Context, files iter.Seq2[string, []byte], refused func(path string, err error)) error {
+	b := fileBatch{w: w, dirs: map[string]bool{}, refused: refused}
 	defer b.discard()
 	for p, data := range files {
 		err := ctx.Err()
@@ -161,7 +173,7 @@ func (w *WorkTree) syncDirs(dirs map[string]bool) error {
 }
 
 // Remove removes the file at p, and the folders that it leaves empty. A file that
-// is not there is no error; a folder is.
+// is not there, or a folder in its place, is no error.
 func (w *WorkTree) Remove(p string) error {
 	st, err := w.Stat(p)
 	switch {
@@ -170,7 +182,7 @@ func (w *WorkTree) Remove(p string) error {
 	case err != nil:
 		return err
 	case st.IsDir():
-		return &PathError{Path: p, Reason: "is a folder"}
+		return nil
 	}
 	if err := w.root.Remove(filepath.FromSlash(p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 
 func TestPaths(t *testing.T) {
 	for _, p := range []string{
-		"", ".", "..", "/", "/etc/passwd", "a//b", "a/", "../x", "a/../b", "a/./b", `a\b`, "a\x00b",
+		"", ".", "..", "/", "/etc/passwd", "a//b", "a/", "../x", "a/../b", "a/./b", "a\x00b",
 		".git", ".git/config", "a/.git/x", ".GIT/config", ".Git", "git~1", "GIT~1/x", ".git ", ".git.", ".git. .", ".git::$INDEX_ALLOCATION",
 		".g\u200cit/config", "\u206a.git", ".git\ufeff/x", ".gi\u200dT",
 	} {
@@ -34,8 +35,8 @@ func TestPaths(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, p := range []string{"con", "CON.md", "a/aux/b", "nul.txt.md", "com1", "lpt9.x", "COM¹", "a:b", "a?", "a*", "x.", "x /y", "a|b", `a"b`, "a<b", "conin$", "con .md", "a\nb", "a\tb", "\xff.md"} {
-		if err := repo.CheckPath(p); err != nil {
+	for _, p := range []string{"con", "CON.md", "a/aux/b", "nul.txt.md", "com1", "lpt9.x", "COM¹", "a:b", "a?", "a*", "x.", "x /y", "a|b", `a"b`, "a<b", "conin$", "con .md", "a\nb", "a\tb", "\xff.md", `a\b`} {
+		if err := repo.CheckPath(p); err != nil && (runtime.GOOS != "windows" || !strings.Contains(p, `\`)) {
 			t.Errorf("reading: %v", err)
 		}
 		if _, found := errors.AsType[*repo.PathError](repo.CheckWritePath(p)); !found {
@@ -62,7 +63,7 @@ func TestWriteFile(t *testing.T) {
 	b, err := w.ReadFile("a/b/c.md")
 	ok(t, err)
 	equal(t, "read", string(b), "two")
-	for _, path := range []string{"a/b", "a/b/c.md/d", "con.md", "../x", ".git/config"} {
+	for _, path := range []string{"a/b", "a/b/c.md/d", "../x", ".git/config"} {
 		if err := w.WriteFile(path, nil); err == nil {
 			t.Errorf("%s was written", path)
 		}
@@ -76,9 +77,7 @@ func TestWriteFile(t *testing.T) {
 	if _, err := w.ReadFile("a"); err == nil {
 		t.Error("read a folder")
 	}
-	if err := w.Remove("a"); err == nil {
-		t.Error("removed a folder")
-	}
+	ok(t, w.Remove("a"))
 	ok(t, w.WriteFile("a/x.md", nil))
 	ok(t, w.Remove("a/b/c.md"))
 	names, err := os.ReadDir(filepath.Join(dir, "a"))
@@ -99,7 +98,7 @@ func TestWriteFiles(t *testing.T) {
 	for i := range 200 {
 		files[fmt.Sprintf("m/%02d/%03d.md", i%7, i)] = fmt.Appendf(nil, "file %d", i)
 	}
-	ok(t, g.WorkTree().WriteFiles(t.Context(), maps.All(files)))
+	ok(t, g.WorkTree().WriteFiles(t.Context(), maps.All(files), nil))
 	for path, data := range files {
 		equal(t, path, readFile(t, filepath.Join(dir, path)), string(data))
 	}
@@ -217,7 +216,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "file"), "x")
 	err := g.WorkTree().WriteFiles(t.Context(), func(yield func(string, []byte) bool) {
 		_ = yield("a.md", []byte("a")) && yield("file/below.md", []byte("b")) && yield("c.md", nil)
-	})
+	}, nil)
 	if err == nil {
 		t.Error("wrote below a file")
 	}
@@ -226,7 +225,7 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 	equal(t, "files", len(r.Files), 1)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := g.WorkTree().WriteFiles(ctx, maps.All(map[string][]byte{"x.md": nil})); !errors.Is(err, context.Canceled) {
+	if err := g.WorkTree().WriteFiles(ctx, maps.All(map[string][]byte{"x.md": nil}), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	ok(t, os.Remove(filepath.Join(dir, "file")))
