@@ -93,6 +93,9 @@ home: ~/memory        # folder of all vaults
 sync:
   auto: true          # push and pull in the background after each write
   transport: builtin  # exec: use this machine's ssh and git programs
+capture:
+  sync: always        # never: captured turns stay on this host, in the vault of the identity NAME.local
+  keep: 90d           # a session's file expires so long after its last turn; or forever
 ` + "```" + `
 
 | variable | meaning |

@@ -22,9 +22,10 @@ var allowed = map[string][]string{
 	"index":               {"vault", "vault/repo", "index/analysis"},
 	"sync/merge":          {"vault", "vault/repo"},
 	"sync/transport":      {"vault/repo"},
+	"sync/journal":        {"vault"},
 	"sync":                {"vault", "vault/repo", "sync/merge", "sync/transport"},
 	"hooks":               {"vault", "index/analysis", "sync/journal"},
-	"cmd/vade":            {"hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
+	"cmd/vade":            {"hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
 	"cmd/yardstick":       {"cmd/yardstick/protocol"},
 }
 

@@ -64,13 +64,17 @@ func (o *opened) refreshIndex(r index.Result) {
 // process: its output goes nowhere and it outlives us. Failing to start is no
 // error; the work is done by whoever comes next.
 func (o *opened) background(args ...string) {
+	startDetached(o.vault.WorkDir(), append(args, "--home", o.home, "--identity", o.identity()))
+}
+
+// startDetached starts vade in dir, detached and silent.
+func startDetached(dir string, args []string) {
 	self, err := os.Executable()
 	if err != nil {
 		return
 	}
-	args = append(args, "--quiet", "--home", o.home, "--identity", o.identity())
-	cmd := exec.Command(self, args...)
-	cmd.Dir = o.vault.WorkDir()
+	cmd := exec.Command(self, append(args, "--quiet")...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "VADE_NO_BACKGROUND=1")
 	detach(cmd)
 	if err := cmd.Start(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vademecum/sync"
+	"vademecum/sync/journal"
 	"vademecum/vault"
 	"vademecum/vault/repo"
 )
@@ -31,6 +32,8 @@ type statusView struct {
 	LastSync  *time.Time `json:"last_sync"`
 	LastError string     `json:"last_error"`
 	Warnings  []string   `json:"warnings"`
+
+	Journal journal.Status `json:"journal"`
 }
 
 func (a *app) statusCmd() *cobra.Command {
@@ -63,6 +66,11 @@ func (o *opened) status(ctx context.Context) (statusView, error) {
 		Identity: o.vault.Identity(), Vault: o.vault.WorkDir(), Exists: o.vault.Exists(),
 		Held: []string{}, Warnings: []string{},
 	}
+	var err error
+	if v.Journal, err = o.journal().Status(); err != nil {
+		return v, err
+	}
+	v.Warnings = append(v.Warnings, journalWarnings(v.Journal)...)
 	if !v.Exists {
 		return v, nil
 	}
@@ -189,6 +197,9 @@ func (a *app) printStatus(s statusView) {
 		row("remote", "%s, %s", s.Remote, distance(s.Ahead, s.Behind, time.Time{}))
 	default:
 		row("remote", "%s, %s", s.Remote, distance(s.Ahead, s.Behind, *s.LastSync))
+	}
+	if j := s.Journal; j.Events+j.Open+j.Waiting() > 0 {
+		row("journal", "%s not kept yet, %s owed", count(j.Events+j.Open, "event", "events"), count(j.Waiting(), "delivery", "deliveries"))
 	}
 	for _, w := range s.Warnings {
 		a.printf("%s\n", a.paint(gold, oneLine(w)))

@@ -217,7 +217,8 @@ func (e *Event) keep(text string) string {
 
 // cutAt returns at most n bytes of text, in whole characters.
 func cutAt(text string, n int) string {
-	for n > 0 && !utf8.RuneStart(text[n]) {
+	n = min(n, len(text))
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return text[:n]

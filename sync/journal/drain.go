@@ -67,10 +67,11 @@ func (j *Journal) Drain(ctx context.Context, o DrainOptions, r Receiver) (Draine
 	}
 }
 
-// NeedsDrain reports whether a drain should be started. When one is running it
-// is told to look once more, and the answer is no.
+// NeedsDrain reports whether a drain should be started: whether there is
+// anything to do now. When a drain is running it is told to look once more,
+// and the answer is no. It costs a look at a few folders.
 func (j *Journal) NeedsDrain() bool {
-	if !j.exists() {
+	if !j.exists() || !j.pending() {
 		return false
 	}
 	unlock, ok, err := j.drainLock()
@@ -78,6 +79,30 @@ func (j *Journal) NeedsDrain() bool {
 		unlock()
 	}
 	return ok || err != nil
+}
+
+// pending reports whether a drain would find anything to do.
+func (j *Journal) pending() bool {
+	for n := range slots {
+		if st, err := os.Stat(j.segment(n)); err == nil && st.Size() > 0 {
+			return true
+		}
+	}
+	open, _ := os.ReadDir(j.path(openDir))
+	for _, e := range open {
+		if st, err := e.Info(); err == nil && j.opts.Now().Sub(st.ModTime()) >= j.opts.Quiet {
+			return true
+		}
+	}
+	episodes, err := j.names(episodesDir)
+	if err != nil || len(episodes) == 0 {
+		return false
+	}
+	have, err := j.ledger.read()
+	return err == nil && slices.ContainsFunc(episodes, func(name string) bool {
+		d := have[toVault+"/"+episodeKey(name)]
+		return d == nil || d.State.Final() || d.due(j.opts.Now())
+	})
 }
 
 // drainLock makes the caller the drainer. When somebody else is, he is told to

@@ -39,7 +39,7 @@ func (j *Journal) makeLoss() error {
 }
 
 func (l Loss) bytes() []byte {
-	l.Error = cutAt(l.Error, min(len(l.Error), 200))
+	l.Error = cutAt(l.Error, 200)
 	raw, err := marshal(l)
 	if err != nil || len(raw) >= lossLen {
 		raw, _ = marshal(Loss{Count: l.Count, First: l.First, Last: l.Last})

@@ -209,7 +209,8 @@ func cutMiddle(text string, n int) string {
 }
 
 // tame keeps text from breaking out of its section: headings go two levels
-// down, and a code block that was left open is closed.
+// down, a code block that was left open is closed, and what would begin a block
+// of HTML that may go on past the section is none.
 func tame(text string) string {
 	var b strings.Builder
 	fence := "" // of the code block that is open
@@ -223,14 +224,31 @@ func tame(text string) string {
 			case mark[0] == fence[0] && len(mark) >= len(fence) && strings.TrimSpace(trimmed) == mark:
 				fence = ""
 			}
-		} else if fence == "" && headingLevel(trimmed) > 0 {
-			line = strings.Repeat("#", min(headingLevel(trimmed)+2, 6)) + strings.TrimLeft(trimmed, "#")
+		} else if fence == "" {
+			line = tameLine(line, trimmed)
 		}
 		b.WriteString(line)
 		b.WriteByte('\n')
 	}
 	b.WriteString(fence)
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// longHTML begin blocks of HTML that blank lines do not end (CommonMark 0.31,
+// kinds 1 to 5).
+var longHTML = [...]string{"<!", "<?", "<script", "<pre", "<style", "<textarea"}
+
+// tameLine is line, which is trimmed without its indent and in no code block.
+func tameLine(line, trimmed string) string {
+	if n := headingLevel(trimmed); n > 0 {
+		return strings.Repeat("#", min(n+2, 6)) + trimmed[n:]
+	}
+	for _, begin := range longHTML {
+		if len(trimmed) >= len(begin) && strings.EqualFold(trimmed[:len(begin)], begin) {
+			return line[:len(line)-len(trimmed)] + `\` + trimmed
+		}
+	}
+	return line
 }
 
 // fenceOf returns the backticks or tildes that open or close a code block.

@@ -10,13 +10,13 @@ import (
 
 // Status is how much waits where.
 type Status struct {
-	Events   int           `json:"events"` // appended, not looked at yet
-	Open     int           `json:"open"`   // events of turns that are not over
-	Bytes    int64         `json:"bytes"`  // of all that waits
-	States   map[State]int `json:"states"` // of deliveries
-	Aside    int           `json:"aside"`  // lines that could not be read
-	Lost     Loss          `json:"lost"`
-	Oldest   time.Time     `json:"oldest,omitzero"` // delivery that is still owed
+	Events int           `json:"events"` // appended, not looked at yet
+	Open   int           `json:"open"`   // events of turns that are not over
+	Bytes  int64         `json:"bytes"`  // of all that waits
+	States map[State]int `json:"states"` // of deliveries
+	Aside  int           `json:"aside"`  // lines that could not be read
+	Lost   Loss          `json:"lost"`
+	Oldest time.Time     `json:"oldest,omitzero"` // delivery that is still owed
 }
 
 // Waiting is how many deliveries are owed and not given up.

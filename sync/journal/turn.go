@@ -50,7 +50,7 @@ func place(list []*turn, r Record) *turn {
 	}
 	last := list[len(list)-1]
 	switch {
-	case r.Event.Kind == SessionStart:
+	case r.Event.starts():
 		return nil
 	case r.Event.Kind == Prompt && last.begun():
 		return nil
@@ -60,11 +60,13 @@ func place(list []*turn, r Record) *turn {
 	return last
 }
 
+// starts reports whether a session starts with e. Agents also say so in the
+// middle of a turn, when they have compacted what they know.
+func (e *Event) starts() bool { return e.Kind == SessionStart && e.Text != "compact" }
+
 func (t *turn) add(r Record) {
-	for _, have := range t.records {
-		if r.same(have) {
-			return
-		}
+	if slices.ContainsFunc(t.records, r.same) {
+		return
 	}
 	t.records = append(t.records, r)
 	if t.id == "" {
@@ -110,7 +112,7 @@ type sealing struct {
 }
 
 func (s *sealing) note(r Record) {
-	if r.Event.Kind != SessionStart || r.Event.Cwd == "" {
+	if !r.Event.starts() || r.Event.Cwd == "" {
 		return
 	}
 	key := [2]string{r.Event.Agent, r.Event.Cwd}

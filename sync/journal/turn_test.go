@@ -40,6 +40,7 @@ func TestTurns(t *testing.T) {
 		{"session ends in the turn", "prompt:a session-end:exit", "prompt,session-end!"},
 		{"session end names no turn", "prompt:a@1 answer:b@1 session-end:exit", "prompt,answer,session-end!"},
 		{"resumed", "prompt:a session-start:resume prompt:b", "prompt start,prompt"},
+		{"compacted in the middle", "prompt:a session-start:compact answer:b turn-end:c", "prompt,start,answer,end!"},
 		{"nothing but a start", "session-start", "start"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
