@@ -68,11 +68,15 @@ func readManifest(dir string) (manifest, []byte) {
 	if err != nil {
 		return manifest{Format: format()}, nil
 	}
+	return parseManifest(raw), raw
+}
+
+func parseManifest(raw []byte) manifest {
 	var m manifest
 	if err := json.Unmarshal(raw, &m); err != nil || m.Format != format() {
-		return manifest{Format: format()}, raw
+		return manifest{Format: format()}
 	}
-	return m, raw
+	return m
 }
 
 // publish replaces the manifest in dir by m. When it returns nil, m is durable.

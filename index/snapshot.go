@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 )
 
@@ -16,6 +17,10 @@ type snapshot struct {
 	gens     []*openGeneration
 	damaged  []error // why generations of the manifest are missing here
 	refs     atomic.Int32
+
+	mu   sync.Mutex
+	src  Source // that view is of
+	view *view
 }
 
 func (s *snapshot) release() {
@@ -42,11 +47,14 @@ func (x *Index) acquire() *snapshot {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for range 3 { // a writer may retire what we are about to open
-		m, raw := readManifest(x.dir)
+		raw, err := os.ReadFile(filepath.Join(x.dir, manifestName))
+		if err != nil {
+			raw = nil
+		}
 		if x.current != nil && bytes.Equal(x.current.manifest, raw) {
 			break
 		}
-		s, err := x.open(m, raw)
+		s, err := x.open(parseManifest(raw), raw)
 		if x.current != nil {
 			x.current.release()
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+	"unsafe"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -119,7 +120,8 @@ func appendDocs(b []byte, rows []tableRow, docs int) []byte {
 
 func appendInt(b []byte, n int) []byte { return binary.LittleEndian.AppendUint32(b, uint32(n)) }
 
-// decodeTable checks raw and returns a table that refers to it.
+// decodeTable checks raw and returns a table that refers to it: raw must not be
+// changed any more.
 func decodeTable(raw []byte) (*table, error) {
 	if len(raw) < tableHeader+4 || string(raw[:len(tableMagic)]) != tableMagic {
 		return nil, errTable
@@ -145,7 +147,7 @@ func decodeTable(raw []byte) (*table, error) {
 	for _, column := range []*[]byte{&t.noteOf, &t.spanFrom, &t.spanTo} {
 		*column = take(t.docs * 4)
 	}
-	t.paths = string(rest)
+	t.paths = unsafe.String(unsafe.SliceData(rest), len(rest)) // megabytes, and raw does not change
 	return t, nil
 }
 
