@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -19,6 +20,8 @@ type app struct {
 
 	flags globalFlags
 	code  int // exit code of a run that ended without an error, e.g. partly done
+
+	writeErr error // the first write of the result that failed
 }
 
 type globalFlags struct {
@@ -86,11 +89,38 @@ func (a *app) root(args ...string) *cobra.Command {
 		&cobra.Group{ID: groupOwner, Title: "For the owner:"},
 	)
 	for _, b := range a.needed(args) {
-		root.AddCommand(b.build())
+		cmd := b.build()
+		strict(cmd)
+		root.AddCommand(cmd)
 	}
 	root.SetHelpCommandGroupID(groupOwner)
 	root.SetCompletionCommandGroupID(groupOwner)
 	return root
+}
+
+// strict makes wrong arguments of cmd and of what is below it mistakes of usage:
+// cobra's own count of them is a plain error, and it shows the help for a word
+// that names no command.
+func strict(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError(cmd, err)
+			}
+			return nil
+		}
+	}
+	if cmd.HasSubCommands() && cmd.RunE == nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError(cmd, fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()))
+			}
+			return cmd.Help()
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		strict(sub)
+	}
 }
 
 const (
@@ -105,8 +135,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
+		err = a.unanswered()
+	}
+	if err == nil {
 		return a.code
 	}
+	a.flags.json = a.flags.json || slices.Contains(args, "--json") // also when flags were not read
 	if errors.Is(err, errSilent) {
 		return exitCode(err)
 	}

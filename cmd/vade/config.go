@@ -48,12 +48,27 @@ func (a *app) loadConfig() (config, error) {
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && len(strings.TrimSpace(string(raw))) > 0 {
-		return c, hinted(fmt.Errorf("config %s: %w", path, err), "known keys: identity, home, sync.auto, sync.transport")
+		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport")
 	}
 	if t := c.Sync.Transport; t != "" && t != "exec" && t != "builtin" {
 		return c, hinted(fmt.Errorf("config %s: sync.transport %q is unknown", path, t), "use builtin or exec")
 	}
 	return c, nil
+}
+
+// yamlWords is what yaml says, without the names of our types, on one line.
+func yamlWords(err error) string {
+	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
+	for i, line := range lines {
+		if key, ok := strings.CutPrefix(line, "  "); ok {
+			line = key
+		}
+		if before, _, ok := strings.Cut(line, " not found in type"); ok {
+			line = before + " is unknown"
+		}
+		lines[i] = line
+	}
+	return strings.Replace(strings.Join(lines, "; "), "unmarshal errors:; ", "", 1)
 }
 
 func (a *app) configPath() string {
@@ -65,10 +80,15 @@ func (a *app) configPath() string {
 
 // homeDir is the folder that holds one folder an identity.
 func (a *app) homeDir(c config) (string, error) {
-	for _, dir := range []string{a.flags.home, a.env("VADE_HOME"), c.Home} {
+	for _, dir := range []string{a.flags.home, a.env("VADE_HOME")} {
 		if dir != "" {
 			return filepath.Abs(a.expandTilde(dir))
 		}
+	}
+	if dir := a.expandTilde(c.Home); filepath.IsAbs(dir) {
+		return dir, nil
+	} else if dir != "" {
+		return filepath.Abs(filepath.Join(a.userHome(), dir)) // the same from every folder
 	}
 	return filepath.Abs(filepath.Join(a.baseDir("XDG_DATA_HOME", ".local/share", "AppData/Local", "Library/Application Support"), "vade"))
 }
@@ -95,8 +115,8 @@ func (a *app) userHome() string {
 	if runtime.GOOS == "windows" {
 		variable = "USERPROFILE"
 	}
-	if dir := a.env(variable); dir != "" {
-		return dir
+	if dir := a.env(variable); filepath.IsAbs(dir) {
+		return dir // a relative one would be another home in every folder
 	}
 	if u, err := user.Current(); err == nil && u.HomeDir != "" {
 		return u.HomeDir

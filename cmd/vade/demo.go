@@ -26,7 +26,7 @@ in a folder that is deleted at the end. Your own vaults are not touched.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "vade-demo-")
 			if err != nil {
-				return err
+				return &codedError{code: exitFailed, err: err, hint: "set $TMPDIR to a folder that can be written"}
 			}
 			if keep {
 				a.note("kept in %s", dir)

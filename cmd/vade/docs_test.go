@@ -112,7 +112,7 @@ capture:
 func commandDoc(b *strings.Builder, c *cobra.Command) {
 	level := strings.Repeat("#", 1+strings.Count(c.CommandPath(), " "))
 	fmt.Fprintf(b, "%s %s\n\n", level, c.CommandPath())
-	if c.HasAvailableSubCommands() && c.RunE == nil {
+	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "%s\n\n", firstOf(c.Long, c.Short))
 	} else {
 		fmt.Fprintf(b, "    %s\n\n%s\n\n", c.UseLine(), firstOf(c.Long, c.Short+"."))

@@ -257,7 +257,7 @@ func (d *doctor) checkIndex(ctx context.Context) error {
 		return nil
 	}
 	if r.Pending > 0 && len(problems) == 0 {
-		d.add(finding{Check: "search index", State: stateNote, Detail: fmt.Sprintf("%d memories are not in it; they are searched all the same", r.Pending), Remedy: "\"vade reindex\" adds them"})
+		d.add(finding{Check: "search index", State: stateNote, Detail: count(r.Pending, "memory is", "memories are") + " not in it; searched all the same", Remedy: "\"vade reindex\" adds them"})
 		return nil
 	}
 	d.report("search index", problems, stateBad, "is not what is on disk", "--fix or \"vade reindex --full\" makes it anew; recall does without meanwhile")

@@ -145,8 +145,20 @@ func (o *opened) edit(ctx context.Context, ref vault.Ref, e vault.Edit) error {
 	if err != nil {
 		return err
 	}
+	o.warnExpired(&r, expiry(m, e))
 	o.afterWrite(&r)
 	return o.a.printReceipt("edited", r)
+}
+
+// expiry is when m expires after the edit e.
+func expiry(m *vault.Memory, e vault.Edit) time.Time {
+	switch {
+	case e.Raw != nil:
+		return vault.ParseDocument(e.Raw).Memory().Expires
+	case e.Expires != nil:
+		return *e.Expires
+	}
+	return m.Expires
 }
 
 func firstVersion(a, b vault.Version) vault.Version {
@@ -163,7 +175,7 @@ func (o *opened) editInEditor(ctx context.Context, m *vault.Memory) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "vade-edit-")
+	dir, err := o.tempDir("vade-edit-")
 	if err != nil {
 		return nil, err
 	}
@@ -182,9 +194,22 @@ func (o *opened) editInEditor(ctx context.Context, m *vault.Memory) ([]byte, err
 	return after, nil
 }
 
+// tempDir makes a folder for a draft, in the system's place for them or, where
+// there is none, in the identity's folder.
+func (o *opened) tempDir(prefix string) (string, error) {
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		dir, err = os.MkdirTemp(filepath.Dir(o.vault.WorkDir()), prefix)
+	}
+	return dir, err
+}
+
 // runEditor runs $VISUAL or $EDITOR, which may carry arguments, on file.
 func (a *app) runEditor(ctx context.Context, file string) error {
-	words := strings.Fields(firstOf(a.env("VISUAL"), a.env("EDITOR"), defaultEditor()))
+	words := strings.Fields(firstOf(a.env("VISUAL"), a.env("EDITOR")))
+	if len(words) == 0 && a.atTerminal() {
+		words = strings.Fields(defaultEditor())
+	}
 	if len(words) == 0 {
 		return hinted(usagef("no editor is set"), "set $EDITOR, or use --title, --body, --add-tag …")
 	}
@@ -199,6 +224,12 @@ func (a *app) runEditor(ctx context.Context, file string) error {
 	return nil
 }
 
+// atTerminal reports whether a person can type into an editor.
+func (a *app) atTerminal() bool {
+	in, ok := a.stdin.(*os.File)
+	return ok && isTerminal(in)
+}
+
 func defaultEditor() string {
 	for _, name := range []string{"nano", "vim", "vi", "notepad.exe"} {
 		if _, err := exec.LookPath(name); err == nil {
@@ -210,7 +241,11 @@ func defaultEditor() string {
 
 // keepDraft saves what a person typed when the memory changed under them.
 func (o *opened) keepDraft(stale *vault.StaleError, raw []byte) error {
-	draft, err := os.CreateTemp("", "vade-draft-*.md")
+	dir, err := o.tempDir("vade-draft-")
+	if err != nil {
+		return err
+	}
+	draft, err := os.Create(filepath.Join(dir, "draft.md"))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, vault.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return exitNotFound
+	case errors.Is(err, vault.ErrName):
+		return exitUsage
 	case errors.Is(err, vault.ErrStale):
 		return exitConflict
 	case errors.Is(err, vault.ErrLocked):

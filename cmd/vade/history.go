@@ -30,6 +30,9 @@ through renames, also of a memory that is forgotten.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRefs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usagef("--limit must not be negative")
+			}
 			return a.withExisting(func(o *opened) error {
 				entries, err := o.history(cmd.Context(), args, func(e vault.LogEntry) bool {
 					return (session == "" || e.Session == session) && (agent == "" || e.Agent == agent)

@@ -20,7 +20,20 @@ func (a *app) printJSON(v any) error {
 }
 
 // printf writes a line of the result to stdout.
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.stdout, format, args...) }
+func (a *app) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil && a.writeErr == nil {
+		a.writeErr = err
+	}
+}
+
+// unanswered is the error of a result that could not be written out in full:
+// whoever reads it must not take the rest for all there is.
+func (a *app) unanswered() error {
+	if a.writeErr == nil {
+		return nil
+	}
+	return hinted(fmt.Errorf("the answer could not be written: %w", a.writeErr), "what was asked for is done; \"vade history\" and \"vade list\" show it")
+}
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 

@@ -117,6 +117,9 @@ func (a *app) listCmd() *cobra.Command {
   vade list --json | jq -r '.memories[].path'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usagef("--limit must not be negative")
+			}
 			return a.withVault(func(o *opened) error {
 				q, err := f.query(o)
 				if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"vademecum/vault"
 )
@@ -26,6 +27,21 @@ func (a *app) printReceipt(verb string, r vault.Receipt) error {
 		a.printf("  %s\n", a.paint(gold, oneLine(w)))
 	}
 	return nil
+}
+
+// warnExpired says that what was just written is not recalled any more: its
+// expiry lies in the past. It is in the receipt's JSON, and on stderr for a person.
+func (o *opened) warnExpired(r *vault.Receipt, expires time.Time) {
+	if expires.IsZero() || expires.After(o.vault.Now()) {
+		return
+	}
+	msg := "it expired at " + vault.FormatTime(expires) + ": it is hidden, and the next sync removes it (vade edit " +
+		r.Path + " --expires never keeps it)"
+	if o.a.flags.json {
+		r.Warnings = append(r.Warnings, msg)
+		return
+	}
+	o.a.warn("%s", msg)
 }
 
 // state says in words where a write is.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,9 @@ every project).`,
 			if err != nil {
 				return err
 			}
+			if strings.TrimSpace(text) == "" && strings.TrimSpace(f.title) == "" {
+				return nothingToStore()
+			}
 			return a.withVault(func(o *opened) error {
 				d, err := f.draft(o, text)
 				if err != nil {
@@ -53,6 +57,7 @@ every project).`,
 				if err != nil {
 					return err
 				}
+				o.warnExpired(&r, d.Expires)
 				o.afterWrite(&r)
 				return a.printReceipt("remembered", r)
 			})
@@ -94,15 +99,30 @@ func (a *app) text(args []string, file string) (string, error) {
 	case file != "" && len(args) > 0:
 		return "", usagef("give the text or --file, not both")
 	case file != "":
-		raw, err := os.ReadFile(file)
-		return string(raw), err
+		return a.readText(file)
 	case len(args) == 1 && args[0] == "-":
-		raw, err := io.ReadAll(a.stdin)
-		return string(raw), err
+		return a.readText("-")
 	case len(args) == 0:
-		return "", hinted(usagef("nothing to store"), `give the text as an argument, with --file, or "-" for standard input`)
+		return "", nothingToStore()
 	}
 	return strings.Join(args, " "), nil
+}
+
+func nothingToStore() error {
+	return hinted(usagef("nothing to store: the text is empty"), `give the text as an argument, with --file, or "-" for standard input`)
+}
+
+// readText is readInput for what must be text: a zero byte is in no text, and
+// what holds one is no memory that anybody could read.
+func (a *app) readText(name string) (string, error) {
+	raw, err := a.readInput(name)
+	if err != nil {
+		return "", err
+	}
+	if at := bytes.IndexByte(raw, 0); at >= 0 {
+		return "", hinted(usagef("this is no text: byte %d is zero", at), `"vade file put NAME" keeps any bytes`)
+	}
+	return string(raw), nil
 }
 
 func (f *memoryFlags) draft(o *opened, text string) (vault.Draft, error) {

@@ -21,6 +21,9 @@ type opened struct {
 // open reads the config and opens the vault of the identity that the flags,
 // the environment or the config name.
 func (a *app) open() (*opened, error) {
+	if err := a.checkClock(); err != nil {
+		return nil, err
+	}
 	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
@@ -95,6 +98,16 @@ func (a *app) now() time.Time {
 		}
 	}
 	return time.Now()
+}
+
+// checkClock refuses a $VADE_NOW that is no time: going by another clock than
+// the one that was asked for would be found out much later.
+func (a *app) checkClock() error {
+	fixed := a.env("VADE_NOW")
+	if _, err := time.Parse(time.RFC3339, fixed); fixed != "" && err != nil {
+		return usagef("VADE_NOW is %q, which is no time such as 2026-11-30T16:00:00Z", fixed)
+	}
+	return nil
 }
 
 // index opens the search index; it exists for as long as the process.
