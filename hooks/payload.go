@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"vademecum/sync/journal"
 )
 
 // object is a JSON object that an agent sent. Its values are string, number,
@@ -20,9 +22,11 @@ const (
 	// maxInput is how much of stdin is looked at; agents send some KB, and a
 	// tool's output at times some MB.
 	maxInput = 64 << 20
-	// maxString is how much of one string is kept: what an event may hold, and
-	// so much more that a secret which is cut by it is not in the event.
-	maxString = 320 << 10
+	// headString and tailString are how much of the two ends of a long string
+	// is kept: what an event may hold, and so much more that a secret which is
+	// cut by it is not in the event. People paste, and then ask.
+	headString = journal.MaxText*3/4 + overlap
+	tailString = journal.MaxText/4 + overlap
 	// maxKept bounds all strings of a payload together, maxValues all values,
 	// maxNested how deep they lie.
 	maxKept   = 8 << 20
@@ -200,7 +204,7 @@ func (p *reader) literal() any {
 
 // string reads the rest of a string. What is no UTF-8 becomes U+FFFD.
 func (p *reader) string() string {
-	var b []byte
+	var k keeper
 	for {
 		if _, ok := p.next(); !ok {
 			break
@@ -209,7 +213,7 @@ func (p *reader) string() string {
 		for p.at < p.end && p.buf[p.at] != '"' && p.buf[p.at] != '\\' {
 			p.at++
 		}
-		b = p.keep(b, p.buf[from:p.at])
+		p.keep(&k, p.buf[from:p.at])
 		if p.at == p.end {
 			continue
 		}
@@ -217,25 +221,20 @@ func (p *reader) string() string {
 		if p.buf[p.at-1] == '"' {
 			break
 		}
-		b = p.keep(b, p.escape())
+		p.keep(&k, p.escape())
 	}
-	for n := 1; n < utf8.UTFMax && n <= len(b) && len(b) >= maxString; n++ { // cut inside of one
-		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				b = b[:len(b)-n]
-			}
-			break
-		}
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	text, cut := k.text()
+	p.cut += cut
+	return text
 }
 
-func (p *reader) keep(b, more []byte) []byte {
-	room := max(0, min(maxString-len(b), maxKept-p.kept))
-	n := min(room, len(more))
-	p.cut += len(more) - n
-	p.kept += n
-	return append(b, more[:n]...)
+// keep adds more to what k keeps, as long as there is room for all strings.
+func (p *reader) keep(k *keeper, more []byte) {
+	n := min(len(more), max(0, maxKept-p.kept))
+	before := len(k.head)
+	k.add(more[:n])
+	k.cut += len(more) - n
+	p.kept += len(k.head) - before
 }
 
 // escape reads what follows a backslash.

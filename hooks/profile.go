@@ -1,6 +1,10 @@
 package hooks
 
-import "vademecum/vault"
+import (
+	"slices"
+
+	"vademecum/vault"
+)
 
 // Profile says how much is recalled, and from where.
 type Profile struct {
@@ -58,12 +62,36 @@ func (p Profile) Relevant(text string, hits []vault.Hit) []vault.Hit {
 	if p.Threshold <= 0 || len(hits) == 0 {
 		return hits
 	}
-	q := newQuestion(questions(text))
 	kept := hits[:0:0]
-	for _, h := range hits {
-		if q.share(h) >= p.Threshold {
-			kept = append(kept, h)
+	for i, share := range newQuestion(questions(text)).shares(hits) {
+		if share >= p.Threshold {
+			kept = append(kept, hits[i])
 		}
 	}
 	return kept
+}
+
+// OwnVault stands for the vault of the identity in use.
+const OwnVault = "own"
+
+// Vaults are the identities whose vaults p reads for own, each once.
+func (p Profile) Vaults(own string) []string {
+	var names []string
+	for _, name := range slices.Concat(p.Required, p.BestEffort) {
+		if name == OwnVault {
+			name = own
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{own}
+	}
+	return names
+}
+
+// Requires reports whether a recall fails without the vault called name.
+func (p Profile) Requires(name, own string) bool {
+	return !slices.Contains(p.BestEffort, name) && !(name == own && slices.Contains(p.BestEffort, OwnVault))
 }

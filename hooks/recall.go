@@ -34,10 +34,12 @@ func (r *Receiver) recall(ctx context.Context, a asked, told *session) (notes []
 		err = ErrTimeout
 	}
 	hits := Fuse(lists...)
-	q := newQuestion(texts)
-	for _, h := range hits {
-		n := note{hit: h, text: withTitle(h.Title, h.Text)}
-		if len(notes) < a.profile.Limit && !told.knows(n) && !stale(h, a.session) && q.share(h) >= a.profile.Threshold {
+	if len(hits) == 0 {
+		return nil, 0, err
+	}
+	for i, share := range newQuestion(texts).shares(hits) {
+		n := note{hit: hits[i], text: withTitle(hits[i].Title, hits[i].Text)}
+		if len(notes) < a.profile.Limit && share >= a.profile.Threshold && !told.knows(n) && !stale(hits[i], a.session) {
 			notes = append(notes, n)
 		}
 	}

@@ -50,12 +50,35 @@ func (r Redactor) Text(text string) string {
 	return text
 }
 
-// field strips, redacts and cuts a text to at most limit bytes, and returns how
-// many bytes were cut off.
+// field redacts, strips and cuts a text to at most limit bytes, out of its
+// middle, and returns how many bytes were cut.
 func (r Redactor) field(text string, limit int) (string, int) {
-	text, far := head(strip(text), limit+overlap)
-	text, near := head(r.Text(text), limit)
-	return text, far + near
+	text, _ = vault.StripPrivate(text)
+	cut := 0
+	if far := len(text) - limit - 2*overlap; far > 0 {
+		first, _ := head(text, limit*3/4+overlap)
+		last := tail(text, limit/4+overlap)
+		cut = len(text) - len(first) - len(last)
+		text = r.middle(r.Text(first), r.Text(last), limit, &cut)
+	} else {
+		text = r.Text(text)
+	}
+	if text = strip(text); len(text) > limit {
+		text = r.middle(text, text, limit, &cut)
+	}
+	return text, cut
+}
+
+// middle is the start of first and the end of last, in at most limit bytes.
+func (r Redactor) middle(first, last string, limit int, cut *int) string {
+	a, _ := head(first, limit*3/4)
+	b := tail(last, limit/4-len(gap))
+	if first == last {
+		*cut += len(first) - len(a) - len(b)
+	} else {
+		*cut += len(first) - len(a) + len(last) - len(b)
+	}
+	return a + gap + b
 }
 
 // event redacts everything in e that somebody wrote.

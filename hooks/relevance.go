@@ -18,6 +18,10 @@ const (
 	maxSegments = 400
 	// namedScore is from what score on the prompt named the memory.
 	namedScore = 100
+	// rareHits is how many hits may have a word that stands for itself, and
+	// rareShare what it counts for.
+	rareHits  = 2
+	rareShare = 0.25
 )
 
 // question judges hits by the sentences of a prompt.
@@ -92,41 +96,60 @@ func sentences(text string) func(yield func(string) bool) {
 	}
 }
 
-// share returns how much of what the prompt asks the hit has, from 0 to 1: the
-// best of the prompt's sentences counts. A single word in common is not enough
-// where the sentence has more than two.
-func (q *question) share(h vault.Hit) float64 {
-	if h.Score >= namedScore {
-		return 1
+// shares returns for each of hits how much of what the prompt asks it has, from
+// 0 to 1: the best of the prompt's sentences counts.
+func (q *question) shares(hits []vault.Hit) []float64 {
+	have, in := make([]map[string]bool, len(hits)), map[string]int{}
+	for i, h := range hits {
+		have[i] = q.terms(h)
+		for t := range have[i] {
+			in[t]++
+		}
 	}
+	shares := make([]float64, len(hits))
+	for i, h := range hits {
+		if h.Score >= namedScore {
+			shares[i] = 1
+			continue
+		}
+		for _, s := range q.segments {
+			shares[i] = max(shares[i], q.share(s, have[i], in))
+		}
+	}
+	return shares
+}
+
+func (q *question) terms(h vault.Hit) map[string]bool {
 	have := map[string]bool{}
 	text := strings.Join([]string{h.Title, h.Text, strings.Join(h.Tags, " "), string(h.Type), h.Path}, "\n")
 	q.analyzer.Each([]byte(text), func(t analysis.Token) { have[string(t.Term)] = true })
-	best := 0.0
-	for _, s := range q.segments {
-		best = max(best, s.share(have, q.weak))
-	}
-	return best
+	return have
 }
 
-func (s *segment) share(have, weak map[string]bool) float64 {
-	covered, strong, identifier := 0.0, 0, false
+// share returns how much of s a hit with these terms has. A single word in
+// common is not enough where the sentence has more than two, unless few hits
+// have it: then it is worth telling when little is asked for.
+func (q *question) share(s segment, have map[string]bool, in map[string]int) float64 {
+	covered, strong, whole, rare := 0.0, 0, false, false
 	for _, t := range s.terms {
 		if !have[t.Text] {
 			continue
 		}
 		covered += t.Weight
-		if weak[t.Text] || t.Kind == analysis.Single || t.Kind == analysis.Edge {
+		if q.weak[t.Text] || t.Kind == analysis.Single || t.Kind == analysis.Edge {
 			continue
 		}
 		strong++
-		identifier = identifier || t.Kind == analysis.Whole && len(t.Text) >= 6
+		whole = whole || t.Kind == analysis.Whole && len(t.Text) >= 6
+		rare = rare || t.Kind != analysis.Pair && len(t.Text) >= 4 && in[t.Text] <= rareHits
 	}
 	switch {
-	case identifier:
+	case whole:
 		return 1
 	case strong >= 3, strong == 2 && !s.pasted, strong == 1 && s.strong <= 2 && !s.pasted:
 		return covered / s.weight
+	case strong == 1 && rare && !s.pasted:
+		return rareShare
 	}
 	return 0
 }

@@ -151,7 +151,7 @@ func frameLines(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		s := strings.TrimSpace(line)
-		if s != "" && s != frameIntro && !strings.HasPrefix(s, "> ") && s != ">" && !strings.HasPrefix(s, "[") {
+		if s != "" && s != frameIntro && !strings.HasPrefix(s, "Stored notes, quoted") && !strings.HasPrefix(s, "> ") && s != ">" && !strings.HasPrefix(s, "[") {
 			break
 		}
 		n += len(line)
