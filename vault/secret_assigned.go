@@ -188,7 +188,7 @@ func looksLikeCode(val string) bool {
 func findURLPasswords(text string, found []Secret) []Secret {
 	for at := range occurrences(text, "://") {
 		start := at + len("://")
-		n := spanOf(text[start:min(len(text), start+512)], userinfoByte)
+		n := userinfo(text[start:min(len(text), start+512)])
 		if start+n >= len(text) || text[start+n] != '@' || at == 0 || !asciiLetter(text[at-1]) && text[at-1] != '+' {
 			continue
 		}
@@ -201,6 +201,21 @@ func findURLPasswords(text string, found []Secret) []Secret {
 		}
 	}
 	return found
+}
+
+// userinfo is the length of what may stand before the @ of a URL; a password
+// may go on in the next line, a port does not.
+func userinfo(s string) int {
+	n := spanOf(s, userinfoByte)
+	_, password, ok := strings.Cut(s[:n], ":")
+	next := n + breakLen(s[n:])
+	if !ok || next == n || digits(password) == len(password) {
+		return n
+	}
+	if more := spanOf(s[next:], userinfoByte); next+more < len(s) && s[next+more] == '@' {
+		return next + more
+	}
+	return n
 }
 
 func userinfoByte(c byte) bool {
