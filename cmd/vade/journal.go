@@ -267,7 +267,7 @@ func (a *app) journalRetryCmd() *cobra.Command {
 					return err
 				}
 				a.note("%s queued again", count(n, "delivery", "deliveries"))
-				return a.printDrain(o.drain(cmd.Context(), journal.DrainOptions{}))
+				return a.printDrain(o.drain(cmd.Context(), journal.DrainOptions{Wait: time.Minute}))
 			})
 		},
 	}
@@ -316,7 +316,7 @@ func (a *app) journalDropCmd() *cobra.Command {
 }
 
 func (a *app) journalDrainCmd() *cobra.Command {
-	var opts journal.DrainOptions
+	opts := journal.DrainOptions{Wait: time.Minute}
 	cmd := &cobra.Command{
 		Use:     "drain",
 		Short:   "Keep now what waits",
@@ -348,7 +348,7 @@ func (a *app) printDrain(done journal.Drained, err error) error {
 	}
 	switch {
 	case done.Busy:
-		a.note("another process is at it, and will look once more")
+		return &codedError{code: exitLocked, err: errors.New("another process drains the journal"), hint: "what it is told to look at waits for it; try again"}
 	case done.Stored+done.Empty+done.Failed == 0:
 		a.note("nothing to do")
 	default:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 )
 
 // toVault is the receiver of episodes.
@@ -24,6 +25,9 @@ type Receiver interface {
 type DrainOptions struct {
 	// All takes every turn as over.
 	All bool
+	// Wait is how long to wait for another drain to end, instead of leaving
+	// word and returning at once.
+	Wait time.Duration
 }
 
 // Drained says what a drain did.
@@ -48,21 +52,53 @@ func (j *Journal) Drain(ctx context.Context, o DrainOptions, r Receiver) (Draine
 		return done, fmt.Errorf("journal: %w", err)
 	}
 	for {
-		unlock, ok, err := j.drainLock()
-		if err != nil {
-			return done, fmt.Errorf("journal: %w", err)
-		}
-		if !ok {
+		unlock, err := j.becomeDrainer(ctx, o.Wait)
+		if errors.Is(err, errLocked) {
 			done.Busy = true
 			return done, nil
 		}
-		err = j.drain(ctx, o, r, &done)
+		if err != nil {
+			return done, fmt.Errorf("journal: %w", err)
+		}
+		err = j.drainWhileWanted(ctx, o, r, &done)
 		unlock()
 		if err != nil {
 			return done, fmt.Errorf("journal: %w", err)
 		}
-		if _, err := os.Stat(j.path("wanted")); err != nil {
+		if !j.wanted() { // nobody left word between our last look and now
 			return done, nil
+		}
+	}
+}
+
+// wanted reports whether somebody wants the drainer to look once more.
+func (j *Journal) wanted() bool {
+	_, err := os.Stat(j.path("wanted"))
+	return err == nil
+}
+
+func (j *Journal) becomeDrainer(ctx context.Context, wait time.Duration) (unlock func(), err error) {
+	if wait > 0 {
+		return waitLock(ctx, j.path("drain.lock"), wait)
+	}
+	unlock, ok, err := j.drainLock()
+	if err == nil && !ok {
+		err = errLocked
+	}
+	return unlock, err
+}
+
+// drainWhileWanted drains until nobody wants more. The drainer's lock is held.
+func (j *Journal) drainWhileWanted(ctx context.Context, o DrainOptions, r Receiver, done *Drained) error {
+	for {
+		_ = os.Remove(j.path("wanted"))
+		if err := j.drain(ctx, o, r, done); err != nil || !j.wanted() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(j.opts.Pause):
 		}
 	}
 }
@@ -115,7 +151,6 @@ func (j *Journal) drainLock() (unlock func(), ok bool, err error) {
 			return nil, false, err
 		}
 		if ok {
-			_ = os.Remove(j.path("wanted"))
 			return unlock, true, nil
 		}
 		if err := os.WriteFile(j.path("wanted"), nil, 0o600); err != nil {

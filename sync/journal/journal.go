@@ -25,6 +25,9 @@ type Options struct {
 	// MaxBytes bounds what waits in events/ and, by itself, in open/ and
 	// episodes/; 0 means 64 MiB.
 	MaxBytes int64
+	// Pause is how long a drain that was told to look once more waits before it
+	// does, so that what comes one by one is kept together; 0 means 1 s.
+	Pause time.Duration
 	// Keep is how long the ledger remembers what was delivered; 0 means 7 days.
 	Keep time.Duration
 	// Now, Entropy and Jitter (in [0, 1)) are the seams for time and chance.
@@ -52,6 +55,7 @@ func Open(dir string, o Options) *Journal {
 	def(&o.Timeout, time.Second)
 	def(&o.Quiet, 10*time.Minute)
 	def(&o.Lease, 30*time.Second)
+	def(&o.Pause, time.Second)
 	def(&o.Keep, 7*24*time.Hour)
 	if o.Attempts == 0 {
 		o.Attempts = 10
