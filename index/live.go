@@ -20,6 +20,23 @@ type part struct {
 	span     func(doc int) span
 	stats    stats
 	postings postings
+	sessions *noteRange // which notes are sessions; nil: their paths say so
+}
+
+// afterSessions is the first path after all that are in sessionsFolder.
+const afterSessions = "sessions0" // 0 comes after /
+
+// noteRange is the notes of a generation from from on, before to.
+type noteRange struct{ from, to int }
+
+// inSession reports whether a live note of p was said in a session. A search
+// asks that of every candidate, so it must not touch the source for each.
+func (p *part) inSession(src Source, note int) bool {
+	if p.sessions != nil {
+		return p.sessions.from <= note && note < p.sessions.to
+	}
+	path, _ := src.Key(int(p.source[note]))
+	return inSessions(path)
 }
 
 // stats are counts over live notes.
@@ -103,6 +120,7 @@ func (g *openGeneration) part(src Source, taken []bool) (p *part, deadDocs int) 
 		firstDoc: func(note int) int { return at(t.firstDoc, note) },
 		chunks:   func(note int) int { return at(t.chunks, note) },
 		span:     t.span,
+		sessions: &noteRange{t.find(sessionsFolder), t.find(afterSessions)},
 	}
 	var dead *roaring.Bitmap
 	find := finder(src, t.notes)

@@ -97,7 +97,7 @@ func named(src Source, parts []*scoredPart, list []name) (map[int]string, error)
 
 // findPaths adds the notes whose path, or the end of it, is one of list.
 func findPaths(src Source, list []name, found map[int]string) {
-	byBase := map[string][]name{}
+	byBase, sizes := map[string][]name{}, map[int]bool{}
 	for _, n := range list {
 		if n.tail != "" && len(list) > 1 && !strings.ContainsAny(n.text, "./-_") {
 			continue // a word, or an id
@@ -105,6 +105,7 @@ func findPaths(src Source, list []name, found map[int]string) {
 		base := strings.ToLower(path.Base(n.text))
 		byBase[base] = append(byBase[base], n)
 		byBase[base+".md"] = append(byBase[base+".md"], n)
+		sizes[len(path.Base(n.text))], sizes[len(path.Base(n.text))+len(".md")] = true, true
 	}
 	if len(byBase) == 0 {
 		return
@@ -112,7 +113,7 @@ func findPaths(src Source, list []name, found map[int]string) {
 	for i := range src.Len() {
 		p, _ := src.Key(i)
 		base := p[strings.LastIndexByte(p, '/')+1:]
-		if slices.ContainsFunc(byBase[strings.ToLower(base)], func(n name) bool { return n.isPath(p) }) {
+		if sizes[len(base)] && slices.ContainsFunc(byBase[strings.ToLower(base)], func(n name) bool { return n.isPath(p) }) {
 			found[i] = "named by its path"
 		}
 	}

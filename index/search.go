@@ -184,7 +184,7 @@ func (s *searching) score(f *found, cut bool) error {
 		list := p.best()
 		for i := range list {
 			c := &list[i]
-			if path, _ := s.src.Key(c.source); inSessions(path) {
+			if p.inSession(s.src, c.note) {
 				c.text = float64(c.text * sessionWeight)
 			}
 			f.heap = append(f.heap, c)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+	"sort"
 	"unsafe"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -160,6 +161,11 @@ func (t *table) path(note int) string {
 		start = at(t.pathEnd, note-1)
 	}
 	return t.paths[start:at(t.pathEnd, note)]
+}
+
+// find returns the first note whose path is not before path.
+func (t *table) find(path string) int {
+	return sort.Search(t.notes, func(note int) bool { return t.path(note) >= path })
 }
 
 func (t *table) blob(note int) plumbing.Hash { return plumbing.Hash(t.blobs[note*20 : note*20+20]) }
