@@ -57,8 +57,10 @@ func TestBadArgumentsAreToldAtOnce(t *testing.T) {
 		{`{"query":" "}`, "query is missing" + takes},
 		{`{"query":{"a":1}}`, "query must be a string; query is missing" + takes},
 		{`{"query":"a","q":"b"}`, "query is given twice" + takes},
-		{`{"query":"a","limit":"many","all":"maybe","tags":{"a":1},"tier":"x","odd":1}`,
-			`there is no argument "odd"; tier must be one of ltm, stm, not "x"; limit must be a whole number, not "many"; tags must be a list of strings; all must be true or false` + takes},
+		{
+			`{"query":"a","limit":"many","all":"maybe","tags":{"a":1},"tier":"x","odd":1}`,
+			`there is no argument "odd"; tier must be one of ltm, stm, not "x"; limit must be a whole number, not "many"; tags must be a list of strings; all must be true or false` + takes,
+		},
 		{`{"query":"a","limit":0}`, "limit must be at least 1" + takes},
 		{`{"query":"a","limit":2.5}`, "limit must be a whole number, not 2.5" + takes},
 		{`{"query":"a","all":{}}`, "all must be true or false" + takes},

@@ -289,20 +289,21 @@ func doctor(ctx context.Context, v Vault, a *args) (*sdk.CallToolResult, error) 
 }
 
 func findingLines(f Finding) string {
-	out := fmt.Sprintf("[%s] %s", f.State, oneLine(f.Check, 80))
+	var out strings.Builder
+	out.WriteString(fmt.Sprintf("[%s] %s", f.State, oneLine(f.Check, 80)))
 	if f.Detail != "" {
-		out += ": " + oneLine(f.Detail, 300)
+		out.WriteString(": " + oneLine(f.Detail, 300))
 	}
 	if f.Remedy != "" && f.State != "ok" {
-		out += ". Remedy, for the owner: " + oneLine(f.Remedy, 300)
+		out.WriteString(". Remedy, for the owner: " + oneLine(f.Remedy, 300))
 	}
-	out += "\n"
+	out.WriteString("\n")
 	const shown = 10
 	for _, item := range f.Items[:min(shown, len(f.Items))] {
-		out += "> " + oneLine(item, 300) + "\n"
+		out.WriteString("> " + oneLine(item, 300) + "\n")
 	}
 	if n := len(f.Items) - shown; n > 0 {
-		out += fmt.Sprintf("> and %d more\n", n)
+		out.WriteString(fmt.Sprintf("> and %d more\n", n))
 	}
-	return out
+	return out.String()
 }
