@@ -18,8 +18,9 @@ type app struct {
 	stdout, stderr io.Writer
 	env            func(string) string
 
-	flags globalFlags
-	code  int // exit code of a run that ended without an error, e.g. partly done
+	flags   globalFlags
+	command string // name of the command that runs
+	code    int    // exit code of a run that ended without an error, e.g. partly done
 
 	writeErr error // the first write of the result that failed
 }
@@ -133,7 +134,16 @@ const (
 func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root(args...)
 	root.SetArgs(args)
+	if c, _, err := root.Find(args); err == nil {
+		a.command = c.Name()
+	}
 	err := root.ExecuteContext(ctx)
+	if a.command == "hook" {
+		if err != nil {
+			a.printError(err)
+		}
+		return exitOK // anything else blocks what a person asked their agent
+	}
 	if err == nil {
 		err = a.unanswered()
 	}

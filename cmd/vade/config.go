@@ -31,6 +31,9 @@ type config struct {
 		// what only they know (agents, proxies, credential helpers).
 		Transport string `yaml:"transport"`
 	} `yaml:"sync"`
+	Capture  captureConfig            `yaml:"capture"`
+	Hooks    hookConfig               `yaml:"hooks"`
+	Profiles map[string]profileConfig `yaml:"profiles"`
 }
 
 // loadConfig reads the file; a missing one is an empty config. An unknown key
@@ -48,10 +51,15 @@ func (a *app) loadConfig() (config, error) {
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && len(strings.TrimSpace(string(raw))) > 0 {
-		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport")
+		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport, capture.sync, capture.keep, hooks.redact, hooks.capture, hooks.inject, profiles")
 	}
 	if t := c.Sync.Transport; t != "" && t != "exec" && t != "builtin" {
 		return c, hinted(fmt.Errorf("config %s: sync.transport %q is unknown", path, t), "use builtin or exec")
+	}
+	for _, check := range []func() error{c.Capture.check, c.Hooks.check, c.checkProfiles} {
+		if err := check(); err != nil {
+			return c, fmt.Errorf("config %s: %w", path, err)
+		}
 	}
 	return c, nil
 }

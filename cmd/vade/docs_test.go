@@ -96,6 +96,21 @@ sync:
 capture:
   sync: always        # never: captured turns stay on this host, in the vault of the identity NAME.local
   keep: 90d           # a session's file expires so long after its last turn; or forever
+hooks:
+  capture: true       # keep what agents' hooks tell; false: keep nothing
+  inject: true        # tell agents what is known; false: tell nothing
+  redact:             # regular expressions; what they match is not kept
+    - 'ACME-[0-9]{6}'
+profiles:             # for --profile, and of the names passive_initial and passive for hooks
+  passive:
+    limit: 2          # memories at most
+    tokens: 500       # of text at most
+    threshold: 0.35   # share of the prompt's words that a memory must have
+    tiers: [ltm, stm] # also: types, strict
+  acme:
+    required: [own]            # vaults that are read, by identity; a recall fails without one of these
+    best_effort: [acme-team]   # and goes on without one of these
+    write: acme-team           # vault that remember writes to; also: tier
 ` + "```" + `
 
 | variable | meaning |

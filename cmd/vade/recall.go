@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"vademecum/hooks"
 	"vademecum/index"
 	"vademecum/vault"
 )
@@ -61,8 +63,8 @@ func (f *filterFlags) query(o *opened) (vault.Query, error) {
 
 func (a *app) recallCmd() *cobra.Command {
 	var f filterFlags
-	var limit, budget int
-	var strict, explain bool
+	var pf profileFlags
+	var explain bool
 	cmd := &cobra.Command{
 		Use:     "recall QUERY…",
 		Short:   "Find memories by what they say",
@@ -76,6 +78,7 @@ those of no project.`,
 		Example: `  vade recall "how do we deploy production?"
   vade recall 배포는 어떻게 하지?
   vade recall --tag ci --type decision --since 30d deploy
+  vade recall --profile passive "what was decided about retries?"
   vade recall --json --limit 3 "retry budget" | jq '.hits[].title'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,20 +87,18 @@ those of no project.`,
 				if err != nil {
 					return err
 				}
-				if limit < 1 || budget < 0 {
-					return usagef("--limit must be at least 1 and --budget not negative")
+				p, err := pf.profile(cmd, o.config)
+				if err != nil {
+					return err
 				}
-				q.Text, q.Limit, q.Budget, q.Strict, q.Explain = strings.Join(args, " "), limit, budget, strict, explain
-				return o.recall(cmd.Context(), q)
+				q.Text, q.Explain = strings.Join(args, " "), explain
+				return o.recall(cmd.Context(), p, q)
 			})
 		},
 	}
 	f.register(cmd)
-	fl := cmd.Flags()
-	fl.IntVar(&limit, "limit", 5, "hits at most")
-	fl.IntVar(&budget, "budget", 0, "tokens of text over all hits at most (0: no limit)")
-	fl.BoolVar(&strict, "strict", false, "only hits that have every rarer word of the query")
-	fl.BoolVar(&explain, "explain", false, "show how each hit's score came about")
+	pf.register(cmd)
+	cmd.Flags().BoolVar(&explain, "explain", false, "show how each hit's score came about")
 	return cmd
 }
 
@@ -118,22 +119,16 @@ type providerAnswer struct {
 	Scan float64 `json:"scan_ms"` // of which looking for what changed on disk
 }
 
-// recall answers q from what is on disk and then, once the answer is out, has
-// the index brought up to date in the background if much was not in it.
-func (o *opened) recall(ctx context.Context, q vault.Query) error {
-	found, scan, err := o.search(ctx, q)
+// recall answers q by profile p from what is on disk and then, once the answer
+// is out, has the index brought up to date in the background if much was not
+// in it.
+func (o *opened) recall(ctx context.Context, p hooks.Profile, q vault.Query) error {
+	start := time.Now()
+	answer, founds, err := o.recallBy(ctx, p, q)
 	if err != nil {
 		return err
 	}
 	a := o.a
-	answer := recallAnswer{
-		Query: q.Text, Hits: found.result.Hits, Reason: found.result.Reason,
-		Partial: len(found.warnings) > 0, Warnings: found.warnings,
-		Providers: []providerAnswer{{Name: "vault", OK: true, Ms: found.ms, Scan: scan}},
-	}
-	if answer.Hits == nil {
-		answer.Hits = []vault.Hit{}
-	}
 	if a.flags.json {
 		err = a.printJSON(answer)
 	} else {
@@ -142,8 +137,10 @@ func (o *opened) recall(ctx context.Context, q vault.Query) error {
 	if err != nil {
 		return err
 	}
-	found.snapshot.SaveCatalog()
-	o.refreshIndex(found.result)
+	o.noteActivity(hooks.DidRecall, start, hitIDs(answer.Hits)...)
+	for _, f := range founds {
+		o.refreshIndex(f.result)
+	}
 	return nil
 }
 

@@ -13,14 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vademecum/hooks"
 	"vademecum/vault"
 )
 
 // memoryFlags are the flags that describe a memory.
 type memoryFlags struct {
-	title, kind, tier, why, workspace, scope, expires, id, source, file string
-	tags, aliases, supersedes                                           []string
-	allowSecret, noWorkspace                                            bool
+	profile, title, kind, tier, why, workspace, scope, expires, id, source, file string
+	tags, aliases, supersedes                                                    []string
+	allowSecret, noWorkspace                                                     bool
 }
 
 func (a *app) rememberCmd() *cobra.Command {
@@ -49,21 +50,29 @@ every project).`,
 				return nothingToStore()
 			}
 			return a.withVault(func(o *opened) error {
+				start := time.Now()
 				d, err := f.draft(o, text)
 				if err != nil {
 					return err
 				}
-				r, err := o.vault.Put(cmd.Context(), d)
+				to, err := o.writer(f.profile, &d)
 				if err != nil {
 					return err
 				}
-				o.warnExpired(&r, d.Expires)
-				o.afterWrite(&r)
+				defer to.close(o)
+				r, err := to.vault.Put(cmd.Context(), d)
+				if err != nil {
+					return err
+				}
+				to.warnExpired(&r, d.Expires)
+				to.afterWrite(&r)
+				to.noteActivity(hooks.DidRemember, start, string(r.ID))
 				return a.printReceipt("remembered", r)
 			})
 		},
 	}
 	fl := cmd.Flags()
+	fl.StringVar(&f.profile, "profile", "", "profile to write by: its vault and tier")
 	fl.StringVar(&f.title, "title", "", "title (default: the first heading or line)")
 	fl.StringVar(&f.kind, "type", "", "decision, convention, constraint, fact, preference, procedure, event, handoff or note")
 	fl.StringVar(&f.tier, "tier", "", "ltm: kept; stm: expires after 24 h (default ltm)")

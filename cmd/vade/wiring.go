@@ -57,7 +57,22 @@ func (a *app) withVault(fn func(*opened) error) error {
 		return err
 	}
 	defer o.vault.Close()
+	defer o.tellLoss()
 	return fn(o)
+}
+
+// tellLoss warns of events of hooks that could not be kept: a hook has nobody
+// to tell.
+func (o *opened) tellLoss() {
+	switch o.a.command {
+	case "status", "journal", "drain", "mcp": // they show it, or nobody sees it
+		return
+	}
+	lost, err := o.journal().Lost()
+	if err == nil && lost.Count > 0 && !o.a.flags.quiet {
+		o.a.warn("%s of agents could not be kept, the last one %s: %s; \"vade journal drop --lost\" forgets this",
+			count(lost.Count, "event", "events"), shortTime(lost.Last), oneLine(lost.Error))
+	}
 }
 
 // withExisting is withVault for commands that make no sense before the first

@@ -18,6 +18,14 @@ func workspaceHere(vaultHome string) string {
 	if err != nil {
 		return ""
 	}
+	return workspaceAt(dir, vaultHome)
+}
+
+// workspaceAt is workspaceHere for another folder; "" for a relative one.
+func workspaceAt(dir, vaultHome string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
