@@ -107,7 +107,7 @@ func (s *Snapshot) only(ref Ref, found []int) (int, error) {
 
 // Complete returns up to limit references that begin with prefix, for shell
 // completion: id suffixes with titles as descriptions ("7v5n9t\tDeploy rule"),
-// and paths where prefix has a slash.
+// titles that prefix begins, and paths where prefix has a slash.
 func (s *Snapshot) Complete(prefix string, limit int) []string {
 	var found []string
 	lower := strings.ToLower(prefix)
@@ -132,6 +132,8 @@ func (s *Snapshot) Complete(prefix string, limit int) []string {
 			found = append(found, m.ID.Suffix()+"\t"+m.Title)
 		case lower != "" && strings.HasPrefix(strings.ToLower(string(m.ID)), lower):
 			found = append(found, string(m.ID)+"\t"+m.Title)
+		case prefix != "" && strings.HasPrefix(m.Title, prefix):
+			found = append(found, m.Title+"\t"+m.Path)
 		}
 	}
 	return found
