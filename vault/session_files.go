@@ -213,8 +213,12 @@ func (c *capture) recentTexts() map[string]bool {
 		return texts
 	}
 	for _, f := range files[:min(len(files), recentSessions)] {
-		doc, err := c.read(f.path())
-		if err != nil || doc == nil || doc.String("workspace") != c.s.Workspace {
+		raw, err := c.tx.v.git.WorkTree().ReadFile(f.path())
+		if err != nil {
+			continue
+		}
+		doc := ParseDocument(raw)
+		if doc.String("workspace") != c.s.Workspace {
 			continue
 		}
 		for _, k := range doc.Strings(turnsKey) {

@@ -80,6 +80,19 @@ func (o *opened) drainLater() {
 	}
 }
 
+// drainDue drains what is due before a round of sync, so that it goes out
+// with it. What does not work is shown by status.
+func (o *opened) drainDue(ctx context.Context) {
+	if !o.journal().NeedsDrain() {
+		return
+	}
+	if done, err := o.drain(ctx, journal.DrainOptions{}); err != nil {
+		o.a.warn("%v", err)
+	} else if done.Failed > 0 {
+		o.a.warn("%s; see \"vade journal list\"", oneLine(strings.Join(done.Errors, "; ")))
+	}
+}
+
 // drainCmd is what runs in the background.
 func (a *app) drainCmd() *cobra.Command {
 	return &cobra.Command{
@@ -152,9 +165,12 @@ func (o *opened) captureVault() (*vault.Vault, error) {
 }
 
 // expireDaily removes expired memories when nobody did for a day; the marker
-// says when.
+// says when. Without a journal there is nobody to.
 func expireDaily(ctx context.Context, v *vault.Vault, marker string) error {
 	if st, err := os.Stat(marker); err == nil && time.Since(st.ModTime()) < 24*time.Hour || !v.Exists() {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(marker)); err != nil {
 		return nil
 	}
 	if _, err := sync.Expire(ctx, v, nil); err != nil {

@@ -40,6 +40,7 @@ lines, the later change stays and the other is parked in conflicts/.`,
 				}
 				p := a.progress("sync")
 				opts.Transport = o.transport(p)
+				o.drainDue(cmd.Context())
 				r, err := sync.Round(cmd.Context(), o.vault, opts)
 				p.done()
 				if errors.Is(err, sync.ErrBusy) {
@@ -81,6 +82,7 @@ func (o *opened) watch(ctx context.Context, opts sync.Options) error {
 		Options: opts,
 		Note:    func(msg string) { a.warn("%s", msg) },
 		Round: func(r sync.Report, err error) {
+			o.drainDue(ctx)
 			if err == nil && r.Nothing() && len(r.Warnings) == 0 {
 				return
 			}

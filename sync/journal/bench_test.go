@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vademecum/vault"
 )
 
 // BenchmarkAppend appends a usual event, beside the least that any durable
@@ -43,5 +46,40 @@ func BenchmarkClean(b *testing.B) {
 	for b.Loop() {
 		e := event(0, Prompt, text)
 		e.clean()
+	}
+}
+
+// BenchmarkDrain drains one turn into a vault with 64 sessions of 50 KB.
+func BenchmarkDrain(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "todd")
+	v, err := vault.Open(vault.Options{Dir: dir, Identity: "todd"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer v.Close()
+	j := Open(filepath.Join(dir, "journal"), Options{})
+	turn := func(session string, i int) {
+		e := event(i, TurnEnd, fmt.Sprintf("session %s says %d: %s", session, i, strings.Repeat("some words ", 250)))
+		e.Session, e.Turn = session, fmt.Sprint(i)
+		if err := j.Append(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+	drain := func() {
+		if _, err := j.Drain(b.Context(), DrainOptions{}, &Capture{Vault: v}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for s := range 64 {
+		for i := range 15 {
+			turn(fmt.Sprint("s", s), i)
+		}
+	}
+	drain()
+	i := 0
+	for b.Loop() {
+		turn("new", i)
+		drain()
+		i++
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -172,11 +173,7 @@ func (j *Journal) Deliveries() ([]Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Delivery
-	for _, d := range sorted(have) {
-		list = append(list, *d)
-	}
-	return list, nil
+	return slices.SortedFunc(maps.Values(have), func(a, b Delivery) int { return byAge(&a, &b) }), nil
 }
 
 // sorted is have by the time that each was queued.
@@ -185,10 +182,12 @@ func sorted(have map[string]*Delivery) []*Delivery {
 	for _, d := range have {
 		list = append(list, d)
 	}
-	slices.SortFunc(list, func(a, b *Delivery) int {
-		return cmp.Or(a.Queued.Compare(b.Queued), cmp.Compare(a.id(), b.id()))
-	})
+	slices.SortFunc(list, byAge)
 	return list
+}
+
+func byAge(a, b *Delivery) int {
+	return cmp.Or(a.Queued.Compare(b.Queued), cmp.Compare(a.id(), b.id()))
 }
 
 // ErrUnknown: no delivery has that key.

@@ -136,8 +136,8 @@ func (j *Journal) pending() bool {
 	}
 	have, err := j.ledger.read()
 	return err == nil && slices.ContainsFunc(episodes, func(name string) bool {
-		d := have[toVault+"/"+episodeKey(name)]
-		return d == nil || d.State.Final() || d.due(j.opts.Now())
+		d, known := have[toVault+"/"+episodeKey(name)]
+		return !known || d.State.Final() || d.due(j.opts.Now())
 	})
 }
 
@@ -245,8 +245,8 @@ func (j *Journal) reconcile(ctx context.Context) (map[string]string, error) {
 	var fresh []Delivery
 	for _, name := range names {
 		key := episodeKey(name)
-		switch d := have[toVault+"/"+key]; {
-		case d == nil:
+		switch d, known := have[toVault+"/"+key]; {
+		case !known:
 			fresh = append(fresh, Delivery{To: toVault, Key: key, What: name})
 		case d.State.Final():
 			over[key] = true

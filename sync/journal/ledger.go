@@ -5,16 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
 // ledger is deliveries.jsonl: a line for each change of a delivery, whole, so
 // that the last one counts. Changes are made under ledger.lock, which nobody
-// holds while something is sent.
-type ledger struct{ dir string }
+// holds while something is sent. What was read is kept: of the same file only
+// what came behind it is read again.
+type ledger struct {
+	dir string
+
+	mu    sync.Mutex
+	file  os.FileInfo // that have was read from; nil before
+	have  map[string]*Delivery
+	count int   // lines
+	whole int64 // bytes of whole lines; behind it is what a killed writer left
+}
 
 func (l *ledger) path() string { return filepath.Join(l.dir, "deliveries.jsonl") }
 
@@ -27,37 +38,67 @@ func (l *ledger) lock(ctx context.Context) (unlock func(), err error) {
 const ledgerWait = 10 * time.Second
 
 // read returns the deliveries by receiver and key.
-func (l *ledger) read() (map[string]*Delivery, error) {
-	have, _, _, err := l.load()
-	return have, err
+func (l *ledger) read() (map[string]Delivery, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	have := make(map[string]Delivery, len(l.have))
+	for id, d := range l.have {
+		have[id] = *d
+	}
+	return have, nil
 }
 
-// load also returns how many lines there are, and the bytes up to which they
-// are whole: behind it is what a killed writer left.
-func (l *ledger) load() (have map[string]*Delivery, count int, whole int64, err error) {
-	have = map[string]*Delivery{}
-	data, err := os.ReadFile(l.path())
+// forget makes the next load read everything. mu is held.
+func (l *ledger) forget() {
+	l.file, l.have, l.count, l.whole = nil, map[string]*Delivery{}, 0, 0
+}
+
+// load brings have up to date. mu is held.
+func (l *ledger) load() error {
+	f, err := os.Open(l.path())
 	if errors.Is(err, fs.ErrNotExist) {
-		return have, 0, 0, nil
+		l.forget()
+		return nil
+	}
+	if err == nil {
+		defer f.Close()
+		err = l.loadFrom(f)
 	}
 	if err != nil {
-		return nil, 0, 0, fmt.Errorf("read the ledger: %w", err)
+		l.forget()
+		return fmt.Errorf("read the ledger: %w", err)
 	}
-	for len(data) > 0 {
+	return nil
+}
+
+func (l *ledger) loadFrom(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if l.file == nil || !os.SameFile(l.file, st) || st.Size() < l.whole {
+		l.forget()
+	}
+	l.file = st
+	data, err := io.ReadAll(io.NewSectionReader(f, l.whole, st.Size()-l.whole))
+	for err == nil && len(data) > 0 {
 		line, rest, ended := bytes.Cut(data, []byte{'\n'})
 		if !ended {
 			break
 		}
-		whole += int64(len(line)) + 1
+		l.whole += int64(len(line)) + 1
+		l.count++
 		data = rest
-		count++
 		// A line that cannot be read leaves its delivery in the state before;
 		// what was delivered then is found to be so when it is sent again.
 		if d := parseDelivery(line); d != nil {
-			have[d.id()] = d
+			l.have[d.id()] = d
 		}
 	}
-	return have, count, whole, nil
+	return err
 }
 
 func parseDelivery(line []byte) *Delivery {
@@ -78,40 +119,42 @@ func (l *ledger) update(ctx context.Context, fn func(map[string]*Delivery) []*De
 		return err
 	}
 	defer unlock()
-	have, _, whole, err := l.load()
-	if err != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil {
 		return err
 	}
-	changed := fn(have)
+	changed := fn(l.have)
 	if len(changed) == 0 {
 		return nil
 	}
 	data, err := deliveryLines(changed)
-	if err != nil {
-		return err
+	if err == nil {
+		err = l.append(data)
 	}
-	if err := l.append(data, whole); err != nil {
+	if err != nil {
+		l.forget() // fn changed it
 		return fmt.Errorf("write the ledger: %w", err)
 	}
 	return nil
 }
 
-func (l *ledger) append(data []byte, whole int64) error {
+func (l *ledger) append(data []byte) error {
 	f, err := os.OpenFile(l.path(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := f.Truncate(whole); err != nil {
+	if err := f.Truncate(l.whole); err != nil {
 		return err
 	}
-	if _, err = f.WriteAt(data, whole); err == nil {
+	if _, err = f.WriteAt(data, l.whole); err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
-		return errors.Join(err, f.Truncate(whole))
+		return errors.Join(err, f.Truncate(l.whole))
 	}
-	if whole == 0 {
+	if l.whole == 0 {
 		return syncDir(l.dir)
 	}
 	return nil
@@ -135,7 +178,7 @@ const (
 	// deliveries, and twice as many.
 	slackLines = 500
 	// maxFinal is how many of what was delivered the ledger remembers.
-	maxFinal = 5000
+	maxFinal = 500
 )
 
 // compact forgets what was delivered before keep, and all but the last
@@ -146,11 +189,12 @@ func (l *ledger) compact(ctx context.Context, keep time.Time) error {
 		return err
 	}
 	defer unlock()
-	have, count, _, err := l.load()
-	if err != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil {
 		return err
 	}
-	list := sorted(have)
+	list := sorted(l.have)
 	final := 0
 	for _, d := range list {
 		if d.State.Final() {
@@ -166,7 +210,7 @@ func (l *ledger) compact(ctx context.Context, keep time.Time) error {
 		}
 		kept = append(kept, d)
 	}
-	if count < 2*len(kept) || count-len(kept) < slackLines {
+	if l.count < 2*len(kept) || l.count-len(kept) < slackLines {
 		return nil
 	}
 	data, err := deliveryLines(kept)
