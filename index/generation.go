@@ -33,6 +33,8 @@ type openGeneration struct {
 	table *table
 	seg   segment.Segment
 	refs  atomic.Int32
+
+	decoded decodedLists
 }
 
 // damagedError says that a generation cannot be used.

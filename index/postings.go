@@ -38,19 +38,17 @@ type zapPostings struct {
 }
 
 func (z *zapPostings) list(field, term string) (postingList, error) {
-	var list segment.PostingsList
-	err := z.gen.guard(func() error {
-		dict, err := z.dictionary(field)
-		if err != nil {
-			return err
+	l := &zapList{gen: z.gen, key: fieldTerm{field, term}, dead: z.dead}
+	err := z.gen.guard(func() (err error) {
+		if l.dict, err = z.dictionary(field); err == nil {
+			l.live, err = l.dict.PostingsList([]byte(term), z.dead, nil)
 		}
-		list, err = dict.PostingsList([]byte(term), z.dead, nil)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &zapList{z.gen, list}, nil
+	return l, nil
 }
 
 func (z *zapPostings) dictionary(field string) (segment.TermDictionary, error) {
@@ -68,48 +66,64 @@ func (z *zapPostings) dictionary(field string) (segment.TermDictionary, error) {
 	return d, nil
 }
 
+// zapList is one term's postings in a generation.
 type zapList struct {
 	gen  *openGeneration
-	list segment.PostingsList
+	dict segment.TermDictionary
+	key  fieldTerm
+	live segment.PostingsList
+	dead *roaring.Bitmap // nil: none
 }
 
-func (l *zapList) count() int { return int(l.list.Count()) }
+func (l *zapList) count() int { return int(l.live.Count()) }
+
+// longList is from how many postings on a list is kept as [decoded].
+const longList = 256
 
 func (l *zapList) each(fn func(posting)) error {
-	return l.gen.guard(func() error {
-		it := l.list.Iterator(true, true, false, nil)
-		for {
-			next, err := it.Next()
-			if next == nil || err != nil {
-				return err
-			}
-			if err := l.visit(next, fn); err != nil {
-				return err
-			}
+	if l.count() < longList {
+		return l.gen.guard(func() error { return l.walk(l.live, fn) })
+	}
+	list, err := l.decoded()
+	for _, d := range list {
+		if l.dead == nil || !l.dead.Contains(d.doc) {
+			fn(d.posting())
 		}
-	})
+	}
+	return err
 }
 
 func (l *zapList) among(docs []int, fn func(posting)) error {
-	return l.gen.guard(func() error {
-		it := l.list.Iterator(true, true, false, nil)
-		var next segment.Posting
-		for _, doc := range docs {
-			if next == nil || next.Number() < uint64(doc) {
-				var err error
-				if next, err = it.Advance(uint64(doc)); next == nil || err != nil {
-					return err
-				}
-			}
-			if next.Number() != uint64(doc) {
-				continue
-			}
-			if err := l.visit(next, fn); err != nil {
-				return err
-			}
-		}
+	if l.count() == 0 {
 		return nil
-	})
+	}
+	list, err := l.decoded()
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if list = from(list, uint32(doc)); len(list) == 0 {
+			return nil
+		}
+		if d := list[0]; int(d.doc) == doc && (l.dead == nil || !l.dead.Contains(d.doc)) {
+			fn(d.posting())
+		}
+	}
+	return nil
+}
+
+// walk calls fn for the postings of list as the segment stores them.
+func (l *zapList) walk(list segment.PostingsList, fn func(posting)) error {
+	it := list.Iterator(true, true, false, nil)
+	for {
+		next, err := it.Next()
+		if next == nil || err != nil {
+			return err
+		}
+		if err := l.visit(next, fn); err != nil {
+			return err
+		}
+	}
 }
 
 // visit hands p to fn. A segment that names documents it does not have is damaged.
@@ -120,4 +134,30 @@ func (l *zapList) visit(p segment.Posting, fn func(posting)) error {
 	}
 	fn(posting{int(p.Number()), int(p.Frequency()), int(z.NormUint64())})
 	return nil
+}
+
+// decoded returns all postings of l, those of dead documents too, decoded
+// once for as long as the generation is open.
+func (l *zapList) decoded() ([]decoded, error) {
+	if list, ok := l.gen.decoded.get(l.key); ok {
+		return list, nil
+	}
+	list := make([]decoded, 0, l.count())
+	err := l.gen.guard(func() error {
+		all := l.live
+		if l.dead != nil {
+			var err error
+			if all, err = l.dict.PostingsList([]byte(l.key.term), nil, nil); err != nil {
+				return err
+			}
+		}
+		return l.walk(all, func(p posting) {
+			list = append(list, decoded{uint32(p.doc), uint32(p.n), uint32(p.len)})
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.gen.decoded.put(l.key, list)
+	return list, nil
 }
