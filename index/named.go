@@ -13,8 +13,9 @@ const maxNames = 64
 
 // name is a word of a question that may be an id, a path or a file name.
 type name struct {
-	text string
-	tail string // of an id; "" when the word is none
+	text  string
+	tail  string // of an id; "" when the word is none
+	alone bool   // the question is this word
 }
 
 // names returns the words of text that could name a note.
@@ -27,11 +28,11 @@ func names(text string) []name {
 	for _, w := range words {
 		w = strings.Trim(w, "\"'`()[]{}<>,;!?")
 		w = strings.TrimRight(w, ".:")
-		n := name{text: strings.TrimPrefix(strings.ReplaceAll(w, `\`, "/"), "./")}
+		n := name{text: strings.TrimPrefix(strings.ReplaceAll(w, `\`, "/"), "./"), alone: len(words) == 1}
 		if len(w) >= tailLen && len(w) <= 26 && strings.IndexFunc(w, notInID) < 0 {
 			n.tail = idTail(w)
 		}
-		if n.tail != "" || strings.ContainsAny(n.text, "./-_") || len(words) == 1 && n.text != "" {
+		if n.tail != "" || strings.ContainsAny(n.text, "./-_") || n.alone && n.text != "" {
 			list = append(list, n)
 		}
 	}
@@ -99,7 +100,7 @@ func named(src Source, parts []*scoredPart, list []name) (map[int]string, error)
 func findPaths(src Source, list []name, found map[int]string) {
 	byBase, sizes := map[string][]name{}, map[int]bool{}
 	for _, n := range list {
-		if n.tail != "" && len(list) > 1 && !strings.ContainsAny(n.text, "./-_") {
+		if n.tail != "" && !n.alone && !strings.ContainsAny(n.text, "./-_") {
 			continue // a word, or an id
 		}
 		base := strings.ToLower(path.Base(n.text))
