@@ -165,6 +165,7 @@ func benchmarks() []benchmark {
 		{"start", (*bench).start},
 		{"remember", (*bench).remember},
 		{"recall", (*bench).recall},
+		{"hooks", (*bench).hooks},
 		{"sync", (*bench).syncIdle},
 		{"push", (*bench).push},
 		{"merge", (*bench).merge},
