@@ -66,6 +66,20 @@ func split(body []byte) []chunk {
 	return append(chunks, chunk{start, len(body), startPath})
 }
 
+// splitAt cuts body, which starts at byte from of its file, at those of cuts
+// that are inside it.
+func splitAt(body []byte, cuts []int, from int) []chunk {
+	var chunks []chunk
+	start := 0
+	for _, at := range cuts {
+		if at -= from; at > start && at < len(body) {
+			chunks = append(chunks, chunk{start: start, end: at})
+			start = at
+		}
+	}
+	return append(chunks, chunk{start: start, end: len(body)})
+}
+
 // headings is the stack of headings that the reader is under.
 type headings struct {
 	levels []int

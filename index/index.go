@@ -24,6 +24,16 @@ type Source interface {
 	Read(i int) ([]byte, error)
 }
 
+// Divided is a Source that knows where the passages of its notes start; those
+// of any other are found by the structure of their markdown.
+type Divided interface {
+	Source
+	// Passages returns the places in note i's bytes at which its passages
+	// start, ascending; the first one begins with the text wherever it is said
+	// to. The answer depends on the note's bytes alone. Nil: by its markdown.
+	Passages(i int) []int
+}
+
 // Options tunes an Index. The zero value is right for use.
 type Options struct {
 	// LockWait is how long Update waits for another writer before it leaves

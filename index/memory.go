@@ -43,6 +43,7 @@ type reading struct {
 	blob   plumbing.Hash
 	raw    []byte
 	err    error
+	cuts   []int // see Divided; nil: by its markdown
 	note   *analysedNote
 	exact  bool // raw is what blob names
 }
@@ -68,6 +69,7 @@ func readAll(ctx context.Context, src Source, places []int, cached func(noteKey)
 
 func readBatch(src Source, places []int, cached func(noteKey) *analysedNote) (batch []reading, n int) {
 	size := 0
+	divided, _ := src.(Divided)
 	for _, i := range places {
 		if len(batch) == batchNotes || size > batchBytes {
 			break
@@ -77,6 +79,9 @@ func readBatch(src Source, places []int, cached func(noteKey) *analysedNote) (ba
 		if r.note = cached(noteKey{r.path, r.blob}); r.note == nil {
 			r.raw, r.err = src.Read(i)
 			size += len(r.raw)
+			if divided != nil {
+				r.cuts = divided.Passages(i)
+			}
 		}
 		batch = append(batch, r)
 	}
@@ -118,7 +123,7 @@ func (w workers) run(k, step int, batch []reading) {
 			continue
 		}
 		r.exact = blobID(r.raw) == r.blob
-		r.note = w[k].analyse(r.path, r.raw)
+		r.note = w[k].analyse(r.path, r.raw, r.cuts)
 	}
 }
 

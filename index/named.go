@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -123,12 +124,14 @@ func findPaths(src Source, list []name, found map[int]string) {
 // addNamed marks the candidates that the question names, and adds those that
 // share no word with it.
 func addNamed(list []*candidate, parts []*scoredPart, found map[int]string) []*candidate {
+	shared := map[int]bool{} // notes with a word of the question
 	for _, c := range list {
 		if how, ok := found[c.source]; ok {
 			c.named = how
-			delete(found, c.source)
+			shared[c.source] = true
 		}
 	}
+	maps.DeleteFunc(found, func(source int, _ string) bool { return shared[source] })
 	if len(found) == 0 {
 		return list
 	}

@@ -84,6 +84,7 @@ type noteAnalyzer struct {
 	chunk  tally // of the chunk that is being read
 	whole  tally // of the note that is being read
 	shared bool  // what is read now counts for both
+	once   bool  // what is read now counts only where the chunk does not have it yet
 }
 
 // tally counts terms, by their place in noteAnalyzer.words.
@@ -106,6 +107,8 @@ func (t *tally) add(at int, kind analysis.Kind) {
 	}
 }
 
+func (t *tally) has(at int) bool { return at < len(t.counts) && t.counts[at] > 0 }
+
 // maxVocabulary bounds the terms that a noteAnalyzer keeps strings for.
 const maxVocabulary = 1 << 18
 
@@ -113,9 +116,9 @@ func newNoteAnalyzer() *noteAnalyzer {
 	return &noteAnalyzer{terms: analysis.New(), ids: map[string]int{}}
 }
 
-// analyse returns the terms of the file name with content raw. It depends on
-// nothing else.
-func (a *noteAnalyzer) analyse(name string, raw []byte) *analysedNote {
+// analyse returns the terms of the file name with content raw, whose passages
+// start at cuts or where its markdown says. It depends on nothing else.
+func (a *noteAnalyzer) analyse(name string, raw []byte, cuts []int) *analysedNote {
 	n := readNote(name, raw)
 	if len(a.words) > maxVocabulary {
 		*a = *newNoteAnalyzer()
@@ -126,34 +129,31 @@ func (a *noteAnalyzer) analyse(name string, raw []byte) *analysedNote {
 	}
 	body := raw[n.body:]
 	chunks := split(body)
-	repeated := startsWith(body, n.title)
+	if cuts != nil {
+		chunks = splitAt(body, cuts, n.body)
+	}
 	several := len(chunks) > 1
 	for i, c := range chunks {
+		a.shared = several
+		a.add(body[c.start:c.end])
 		a.shared = several && i == 0
-		if !repeated || i > 0 && !strings.Contains(c.path, n.title) {
-			a.add([]byte(n.title))
-		}
-		a.add([]byte(n.head))
 		if i == 0 {
 			a.add([]byte(n.extra))
 		}
+		// What the text around a chunk says of it: once is enough, or a chunk
+		// that repeats its title would beat the one that answers.
+		a.once = true
+		a.add([]byte(n.title))
+		a.add([]byte(n.head))
 		a.shared = false
 		a.add([]byte(c.path))
-		a.shared = several
-		a.add(body[c.start:c.end])
+		a.once = false
 		out.chunks = append(out.chunks, a.take(&a.chunk, n.body+c.start, n.body+c.end))
 	}
 	if several {
 		out.whole = a.take(&a.whole, n.body, len(raw))
 	}
 	return out
-}
-
-// startsWith reports whether body begins with title, be it as a heading:
-// counting it again would only blur.
-func startsWith(body []byte, title string) bool {
-	title = strings.TrimRight(strings.TrimSpace(title), "….")
-	return title != "" && bytes.HasPrefix(bytes.TrimLeft(body, "# \t\r\n"), []byte(title))
 }
 
 // add counts the terms of text.
@@ -167,8 +167,10 @@ func (a *noteAnalyzer) count(t analysis.Token) {
 		a.ids[word] = at
 		a.words = append(a.words, word)
 	}
-	a.chunk.add(at, t.Kind)
-	if a.shared {
+	if !a.once || !a.chunk.has(at) {
+		a.chunk.add(at, t.Kind)
+	}
+	if a.shared && (!a.once || !a.whole.has(at)) {
 		a.whole.add(at, t.Kind)
 	}
 }

@@ -34,7 +34,7 @@ func oracle(src *notes, question string) map[string]float64 {
 	var chunks, wholes []unit
 	a := newNoteAnalyzer()
 	for _, p := range src.paths {
-		n := a.analyse(p, []byte(src.content[p]))
+		n := a.analyse(p, []byte(src.content[p]), nil)
 		for _, c := range n.chunks {
 			chunksOf[p] = append(chunksOf[p], count(c))
 		}
@@ -45,7 +45,7 @@ func oracle(src *notes, question string) map[string]float64 {
 		chunks = append(chunks, chunksOf[p]...)
 		wholes = append(wholes, wholeOf[p])
 	}
-	bm25 := func(units []unit, u unit, t analysis.Term) float64 {
+	bm25 := func(units []unit, u unit, t analysis.Term, b float64) float64 {
 		df, total := 0.0, 0.0
 		for _, v := range units {
 			total += float64(v.length)
@@ -55,7 +55,7 @@ func oracle(src *notes, question string) map[string]float64 {
 		}
 		n, tf := float64(len(units)), float64(u.counts[t.Text])
 		idf := math.Log(1 + (n-df+.5)/(df+.5))
-		return t.Weight * idf * tf * 1.9 / (tf + .9*(1-.6+.6*float64(u.length)/(total/n)))
+		return t.Weight * idf * tf * 1.9 / (tf + .9*(1-b+b*float64(u.length)/(total/n)))
 	}
 	all := 0.0
 	var terms []analysis.Term
@@ -65,34 +65,39 @@ func oracle(src *notes, question string) map[string]float64 {
 			all += coverage(t)
 		}
 	}
-	own := func(u unit) float64 {
-		sum, covered := 0.0, 0.0
-		for _, t := range terms {
-			if u.counts[t.Text] > 0 {
-				sum += bm25(chunks, u, t)
-				covered += coverage(t)
-			}
-		}
-		return sum * math.Pow(covered/all, .3)
-	}
 	scores := map[string]float64{}
 	for _, p := range src.paths {
 		note := 0.0
 		for _, t := range terms {
-			note += bm25(wholes, wholeOf[p], t)
+			note += bm25(wholes, wholeOf[p], t, .75)
 		}
-		for i, u := range chunksOf[p] {
-			if own(u) == 0 {
+		list := chunksOf[p]
+		for i, u := range list {
+			own, covered, context := 0.0, 0.0, 0.0
+			for _, t := range terms {
+				if u.counts[t.Text] > 0 {
+					own += bm25(chunks, u, t, .4)
+					covered += coverage(t)
+					continue
+				}
+				borrowed := 0.0
+				for _, step := range []int{-1, 1} {
+					for k := 1; k <= 3 && i+k*step >= 0 && i+k*step < len(list); k++ {
+						if v := list[i+k*step]; v.counts[t.Text] > 0 {
+							borrowed = max(borrowed, (.5-float64(k)/10)*bm25(chunks, v, t, .4))
+							break
+						}
+					}
+				}
+				context += borrowed
+			}
+			if own == 0 {
 				continue
 			}
-			neighbour := 0.0
-			if i > 0 {
-				neighbour = own(chunksOf[p][i-1])
+			if len(list) > 1 {
+				own *= math.Pow(covered/all, .3)
 			}
-			if i+1 < len(chunksOf[p]) {
-				neighbour = max(neighbour, own(chunksOf[p][i+1]))
-			}
-			scores[p] = max(scores[p], own(u)+.5*note+.15*neighbour)
+			scores[p] = max(scores[p], own+.75*note+context)
 		}
 	}
 	return scores
@@ -229,7 +234,7 @@ func TestMathIsTheSameOnEveryHost(t *testing.T) {
 	for _, x := range []float64{0.1, 1.0 / 3, 0.5, 0.9} {
 		fmt.Fprintf(&b, "%016x ", math.Float64bits(pow(x, coverageExponent)))
 	}
-	fmt.Fprintf(&b, "%016x", math.Float64bits(bm25(idf(1234, 7), 3, lengthNorm(41, 57.25))))
+	fmt.Fprintf(&b, "%016x", math.Float64bits(bm25(idf(1234, 7), 3, lengthNorm(41, 57.25, 0.6))))
 	const want = "c0026bb1bbb55515 bfe62e42fefa39ef 3fd9f323ecbf984c 3ff193ea7aad030a 3fffb22e98a1c24e 401ba20da39bd28c " +
 		"3fe009b9cf334253 3fe703e0260b76c7 3fe9fdf8bcce533d 3fef011d8cfc7493 401f0f193f01c416"
 	if got := b.String(); got != want {

@@ -50,14 +50,17 @@ func (c *candidate) score() float64 {
 // ranking chooses hits from candidates, best first, asking the source about as
 // few of them as it can.
 type ranking struct {
-	src     Source
-	filter  filter
-	heap    candidateHeap
-	limit   int
-	kept    []*candidate
-	dropped map[string]int // how many a filter dropped, by reason
-	floor   float64
-	lows    int
+	src    Source
+	filter filter
+	heap   candidateHeap
+	limit  int
+	kept   []*candidate
+	// At most passages hits are kept of a note; of counts those of each source.
+	passages int
+	of       map[int]int
+	dropped  map[string]int // how many a filter dropped, by reason
+	floor    float64
+	lows     int
 }
 
 // run fills kept, in order.
@@ -65,7 +68,9 @@ func (r *ranking) run() {
 	window := max(16, 3*r.limit)
 	for len(r.heap) > 0 && len(r.kept) < window && r.lows < belowFloor {
 		for _, c := range r.group() {
-			r.keep(c)
+			if r.of[c.source] < r.passages {
+				r.keep(c)
+			}
 		}
 	}
 	r.kept = related(r.kept)
@@ -92,12 +97,14 @@ func (r *ranking) group() []*candidate {
 		if c := lastChange(b.meta).Compare(lastChange(a.meta)); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.source, b.source) // the source is sorted by path
+		// The source is sorted by path, the documents of a note by their place.
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.doc, b.doc))
 	})
 	return list
 }
 
 func (r *ranking) keep(c *candidate) {
+	r.of[c.source]++
 	r.floor = max(r.floor, float64(keepShare*c.text))
 	if c.text < r.floor && c.named == "" {
 		c.low = true
@@ -116,28 +123,30 @@ func lastChange(m *vault.Memory) time.Time {
 // related puts each note that another one of the list supersedes, or whose
 // losing side it is, directly behind that one if it stood before it.
 func related(list []*candidate) []*candidate {
-	byName := map[string]*candidate{}
+	byName := map[string][]*candidate{} // by path and ids: the passages of a note, best first
 	for _, c := range list {
-		byName[c.meta.Path] = c
+		byName[c.meta.Path] = append(byName[c.meta.Path], c)
 		for _, id := range append([]vault.ID{c.meta.ID}, c.meta.MergedIDs...) {
 			if id != "" {
-				byName[string(id)] = c
+				byName[string(id)] = append(byName[string(id)], c)
 			}
 		}
 	}
 	betters := map[*candidate]*candidate{}
 	for _, c := range list {
 		for _, old := range c.meta.Supersedes {
-			if o := byName[old]; o != nil && o != c {
-				betters[o] = c
-				o.above = string(c.meta.ID)
+			for _, o := range byName[old] {
+				if o.source != c.source && betters[o] == nil {
+					betters[o] = c
+					o.above = string(c.meta.ID)
+				}
 			}
 		}
 	}
 	for _, c := range list {
 		for _, name := range []string{c.meta.SupersededBy, c.meta.ConflictOf} {
-			if o := byName[name]; o != nil && o != c {
-				betters[c] = o
+			if o := byName[name]; len(o) > 0 && o[0].source != c.source {
+				betters[c] = o[0]
 			}
 		}
 		if c.meta.SupersededBy != "" {
@@ -181,7 +190,10 @@ func (h candidateHeap) less(i, j int) bool {
 	if a, b := h[i].score(), h[j].score(); a != b {
 		return a > b
 	}
-	return h[i].source < h[j].source
+	if h[i].source != h[j].source {
+		return h[i].source < h[j].source
+	}
+	return h[i].doc < h[j].doc
 }
 
 func (h candidateHeap) init() {

@@ -4,26 +4,37 @@ import "slices"
 
 // The score of a chunk is
 //
-//	s = BM25(chunk) · coverage^0.3 + 0.5 · BM25(its note) + 0.15 · the better neighbour's BM25 · coverage^0.3
+//	s = BM25(chunk) · coverage^0.3 + 0.75 · BM25(its note) + context
 //
-// where coverage is the share of the question's terms that the chunk has. BM25
-// is Okapi's (Robertson and Zaragoza, The Probabilistic Relevance Framework,
-// 2009) with the idf that is never negative, ln(1 + (N - df + ½) / (df + ½)).
-// k1 and b were measured on eleven retrieval sets; between .6 and 1.2 and
-// between .5 and .75 nothing much changes.
+// where coverage is the share of the question's terms that the chunk has; it
+// tells the chunks of a note apart and counts 1 for a note of one chunk.
+// Context is, for each term that the chunk lacks, what the term adds to the
+// nearest chunks of the note that have it, times 0.4, 0.3 or 0.2 for one, two or
+// three chunks away, the largest of these: an answer need not repeat what was
+// asked just before it, and what it does repeat counts once.
+//
+// BM25 is Okapi's (Robertson and Zaragoza, The Probabilistic Relevance
+// Framework, 2009) with the idf that is never negative, ln(1 + (N - df + ½) /
+// (df + ½)). Chunks are of similar length by their making, so length says less
+// about them than about notes. All constants were chosen on the dev halves of
+// docs/benchmarks.md; none of them is at a sharp optimum.
 const (
 	okapiK1 = 0.9
-	okapiB  = 0.6
+	chunkB  = 0.4
+	noteB   = 0.75
 
 	coverageExponent = 0.3
-	noteShare        = 0.5
-	neighbourShare   = 0.15
+	noteShare        = 0.75
 
 	// A term that is in more than this share of the chunks, and in more than
 	// commonFloor, only re-scores chunks that a rarer term found.
 	commonShare = 20 // one in
 	commonFloor = 2000
 )
+
+// contextShare is what a term is worth that a chunk lacks and one at this
+// distance has, from 1 on.
+var contextShare = [...]float64{0.4, 0.3, 0.2}
 
 // idf returns the weight of a term that is in df of n units.
 func idf(n, df int) float64 {
@@ -32,8 +43,8 @@ func idf(n, df int) float64 {
 
 // lengthNorm returns how much a unit of length terms is held back, where units
 // have avg on average. See math.go for the conversions.
-func lengthNorm(length int, avg float64) float64 {
-	return float64(okapiK1 * (1 - okapiB + float64(okapiB*float64(length))/avg))
+func lengthNorm(length int, avg, b float64) float64 {
+	return float64(okapiK1 * (1 - b + float64(b*float64(length))/avg))
 }
 
 // bm25 returns what n occurrences of a term add to the score of a unit with norm.
@@ -44,16 +55,16 @@ func bm25(idf float64, n int, norm float64) float64 {
 
 // norms are lengthNorms, computed once for each of the usual lengths.
 type norms struct {
-	avg   float64
-	usual [1024]float64
+	avg, b float64
+	usual  [1024]float64
 }
 
 func (n *norms) of(length int) float64 {
 	if length >= len(n.usual) {
-		return lengthNorm(length, n.avg)
+		return lengthNorm(length, n.avg, n.b)
 	}
 	if n.usual[length] == 0 {
-		n.usual[length] = lengthNorm(length, n.avg)
+		n.usual[length] = lengthNorm(length, n.avg, n.b)
 	}
 	return n.usual[length]
 }
@@ -68,6 +79,9 @@ type scorer struct {
 	cut   bool                // common terms were held back
 
 	chunkNorms, noteNorms norms
+
+	docs []int     // room for one term's chunks,
+	own  []float64 // and what it adds to them
 }
 
 // scoredPart is a part with the scores of its documents. Sums are made in the
@@ -75,6 +89,7 @@ type scorer struct {
 type scoredPart struct {
 	*part
 	chunk   []float64 // BM25 of the chunk, later times coverage^0.3
+	context []float64 // what the chunk borrows from those around it
 	covered []float64
 	note    []float64 // BM25 of the note, at its first document
 	touched []int     // documents with a chunk score
@@ -91,6 +106,7 @@ type contribution struct {
 
 func newScorer(parts []*part, terms []queryTerm) *scorer {
 	s := &scorer{terms: terms, share: map[float64]float64{}}
+	s.chunkNorms.b, s.noteNorms.b = chunkB, noteB
 	for _, p := range parts {
 		s.total.add(p.stats)
 		s.parts = append(s.parts, &scoredPart{part: p})
@@ -129,6 +145,7 @@ func (s *scorer) score(cut, explain bool) error {
 
 func (p *scoredPart) reset() {
 	p.chunk, p.covered, p.note = make([]float64, p.docs), make([]float64, p.docs), make([]float64, p.docs)
+	p.context = nil
 	p.touched, p.added = nil, nil
 }
 
@@ -147,7 +164,9 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 		}
 	}
 	for _, doc := range p.touched {
-		p.chunk[doc] = float64(p.chunk[doc] * s.coverageShare(p.covered[doc]))
+		if !p.solo(doc) {
+			p.chunk[doc] = float64(p.chunk[doc] * s.coverageShare(p.covered[doc]))
+		}
 	}
 	return nil
 }
@@ -155,7 +174,7 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 // scoreTerm adds term k to the documents that walk visits.
 func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingList, func(posting)) error, explain bool) error {
 	t := s.terms[k]
-	chunk := func(x posting) {
+	chunk := func(x posting) float64 {
 		if p.chunk[x.doc] == 0 {
 			p.touched = append(p.touched, x.doc)
 		}
@@ -165,6 +184,7 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 		if explain {
 			p.added = append(p.added, contribution{x.doc, k, false, x.n, add})
 		}
+		return add
 	}
 	note := func(x posting) {
 		add := bm25(t.noteIDF, x.n, s.noteNorms.of(x.len))
@@ -176,9 +196,13 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 	if err := walk(l.solo, func(x posting) { chunk(x); note(x) }); err != nil {
 		return err
 	}
-	if err := walk(l.chunk, chunk); err != nil {
+	s.docs, s.own = s.docs[:0], s.own[:0]
+	if err := walk(l.chunk, func(x posting) {
+		s.docs, s.own = append(s.docs, x.doc), append(s.own, chunk(x))
+	}); err != nil {
 		return err
 	}
+	p.spread(s.docs, s.own)
 	return walk(l.note, note)
 }
 
@@ -221,17 +245,26 @@ func (s *scorer) coverageShare(covered float64) float64 {
 	return v
 }
 
+// solo reports whether doc is all there is of its note.
+func (p *scoredPart) solo(doc int) bool { return p.chunks(p.noteOf(doc)) == 1 }
+
 // chunkScore returns the three summands of the score of doc, a chunk that was found.
-func (p *scoredPart) chunkScore(doc int) (chunk, note, neighbour float64) {
-	n := p.noteOf(doc)
-	first := p.firstDoc(n)
-	if doc > first {
-		neighbour = p.chunk[doc-1]
+func (p *scoredPart) chunkScore(doc int) (chunk, note, context float64) {
+	if p.context != nil {
+		context = p.context[doc]
 	}
-	if doc+1 < first+p.chunks(n) {
-		neighbour = max(neighbour, p.chunk[doc+1])
+	return p.chunk[doc], float64(noteShare * p.note[p.firstDoc(p.noteOf(doc))]), context
+}
+
+// passages returns every chunk that was found.
+func (p *scoredPart) passages() []candidate {
+	list := make([]candidate, 0, len(p.touched))
+	for _, d := range p.touched {
+		n := p.noteOf(d)
+		chunk, note, context := p.chunkScore(d)
+		list = append(list, candidate{part: p, note: n, doc: d, source: int(p.source[n]), text: chunk + note + context})
 	}
-	return p.chunk[doc], float64(noteShare * p.note[first]), float64(neighbourShare * neighbour)
+	return list
 }
 
 // best returns each found note's best chunk: for ties, the first.
@@ -241,8 +274,8 @@ func (p *scoredPart) best() []candidate {
 	var notes []int
 	for _, d := range p.touched {
 		n := p.noteOf(d)
-		chunk, note, neighbour := p.chunkScore(d)
-		total := chunk + note + neighbour
+		chunk, note, context := p.chunkScore(d)
+		total := chunk + note + context
 		if score[n] == 0 {
 			notes = append(notes, n)
 		} else if total < score[n] || total == score[n] && d > doc[n] {

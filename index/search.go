@@ -51,6 +51,7 @@ func (x *Index) Search(ctx context.Context, src Source, q vault.Query) (Result, 
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
+	q.Passages = max(q.Passages, 1)
 	if q.Now.IsZero() {
 		q.Now = time.Now()
 	}
@@ -182,6 +183,9 @@ func (s *searching) score(f *found, cut bool) error {
 	f.heap = nil
 	for _, p := range f.scorer.parts {
 		list := p.best()
+		if s.q.Passages > 1 {
+			list = p.passages()
+		}
 		for i := range list {
 			c := &list[i]
 			if p.inSession(s.src, c.note) {
@@ -207,7 +211,7 @@ func (s *searching) rank(f *found) (*ranking, error) {
 		}
 	}
 	for {
-		r := &ranking{src: s.src, filter: keep, heap: slices.Clone(f.heap), limit: s.q.Limit, dropped: map[string]int{}}
+		r := s.ranking(keep, slices.Clone(f.heap))
 		r.run()
 		if len(r.kept) > 0 || !f.scorer.cut {
 			return r, nil
@@ -218,6 +222,13 @@ func (s *searching) rank(f *found) (*ranking, error) {
 	}
 }
 
+func (s *searching) ranking(keep filter, heap candidateHeap) *ranking {
+	return &ranking{
+		src: s.src, filter: keep, heap: heap, limit: s.q.Limit,
+		passages: s.q.Passages, of: map[int]int{}, dropped: map[string]int{},
+	}
+}
+
 // literally answers a question without terms.
 func (s *searching) literally(ctx context.Context) error {
 	hits, unreadable := literal(ctx, s.src, s.q.Text)
@@ -225,7 +236,7 @@ func (s *searching) literally(ctx context.Context) error {
 	p := &scoredPart{part: &part{}}
 	p.noteOf = func(doc int) int { return doc }
 	p.span = func(doc int) span { return span{hits[doc].at, hits[doc].at + len(s.q.Text)} }
-	r := &ranking{src: s.src, filter: filter{q: s.q, now: s.q.Now}, limit: s.q.Limit, dropped: map[string]int{}}
+	r := s.ranking(filter{q: s.q, now: s.q.Now}, nil)
 	for i, h := range hits {
 		r.heap = append(r.heap, &candidate{part: p, note: i, doc: i, source: h.source, text: ln(1 + float64(h.count))})
 	}

@@ -19,18 +19,24 @@ func (s *searching) show(kept []*candidate, sc *scorer) {
 		if err != nil {
 			s.unreadable(h.Path)
 		}
-		body := readNote(h.Path, raw).body
+		whole := readNote(h.Path, raw).body
+		body := whole
 		anchor := c.part.span(c.doc)
-		p := e.show(raw, body, anchor, wholeText)
+		shown := raw
+		if s.q.Passages > 1 { // the others of the note are hits of their own
+			body, shown = max(body, min(anchor.start, len(raw))), raw[:min(anchor.end, len(raw))]
+		}
+		p := e.show(shown, body, anchor, wholeText)
 		if s.q.Budget > 0 {
 			left -= Tokens(h.Title) + hitOverhead
-			p = e.fit(raw, body, anchor, p, left)
+			p = e.fit(shown, body, anchor, p, left)
 			if left < 0 || p.text == "" && len(raw) > 0 {
 				return
 			}
 			left -= Tokens(p.text)
 		}
-		h.Text, h.Line, h.Excerpt = p.text, p.line, p.part
+		h.Text, h.Line, h.Excerpt = p.text, p.line, p.part || len(shown) < len(raw) || body > whole
+		h.Passage = vault.Passage{Start: anchor.start, End: anchor.end}
 		if s.q.Explain {
 			h.Explain = sc.explain(c)
 		}
@@ -85,15 +91,17 @@ func (sc *scorer) explain(c *candidate) string {
 	if c.part.chunk == nil || c.part.chunk[c.doc] == 0 {
 		return b.String()
 	}
-	chunk, note, neighbour := c.part.chunkScore(c.doc)
+	chunk, note, context := c.part.chunkScore(c.doc)
 	first := c.part.firstDoc(c.note)
-	fmt.Fprintf(&b, "\n  passage %.4f = (%s) × %.4f for having %.2f of %.2f",
-		chunk, sc.sum(c.part, c.doc, false), sc.coverageShare(c.part.covered[c.doc]), c.part.covered[c.doc], sc.all)
-	fmt.Fprintf(&b, "\n  note %.4f = %g × (%s)", note, noteShare, sc.sum(c.part, first, true))
-	if neighbour > 0 {
-		fmt.Fprintf(&b, "\n  neighbour %.4f", neighbour)
+	fmt.Fprintf(&b, "\n  passage %.4f = (%s)", chunk, sc.sum(c.part, c.doc, false))
+	if !c.part.solo(c.doc) {
+		fmt.Fprintf(&b, " × %.4f for having %.2f of %.2f", sc.coverageShare(c.part.covered[c.doc]), c.part.covered[c.doc], sc.all)
 	}
-	if c.text < chunk+note+neighbour {
+	fmt.Fprintf(&b, "\n  note %.4f = %g × (%s)", note, noteShare, sc.sum(c.part, first, true))
+	if context > 0 {
+		fmt.Fprintf(&b, "\n  context %.4f", context)
+	}
+	if c.text < chunk+note+context {
 		fmt.Fprintf(&b, "\n  × %g as a captured session", sessionWeight)
 	}
 	return b.String()

@@ -33,6 +33,7 @@ type Query struct {
 	Text      string
 	Limit     int // hits; 0 means 5
 	Budget    int // tokens over all hits; 0 means no budget
+	Passages  int // hits of one memory at most, each another passage of it; 0 means 1
 	Tags      []string
 	Types     []Type
 	Tiers     []Tier
@@ -57,6 +58,7 @@ type Hit struct {
 	Text         string    `json:"text"`
 	Line         int       `json:"line"`    // 1-based line of the file where Text starts
 	Excerpt      bool      `json:"excerpt"` // Text is a part of the body
+	Passage      Passage   `json:"passage"` // what matched best, in and around Text
 	Score        float64   `json:"score"`
 	Tier         Tier      `json:"tier,omitempty"`
 	Type         Type      `json:"type,omitempty"`
@@ -70,6 +72,12 @@ type Hit struct {
 	SupersededBy *string   `json:"superseded_by"`
 	ConflictOf   string    `json:"conflict_of,omitempty"`
 	Explain      string    `json:"explain,omitempty"`
+}
+
+// Passage is a range of bytes of a memory's file, on rune boundaries.
+type Passage struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // Admits reports whether q's filters let m through; q.Text is not looked at.

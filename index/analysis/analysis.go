@@ -28,7 +28,7 @@ import (
 
 // Version changes whenever the same text may give other terms than before:
 // an index of another version is of no use.
-const Version = 1
+const Version = 2
 
 // MaxRunes is the length at which a term is cut.
 const MaxRunes = 64

@@ -9,10 +9,10 @@ type Term struct {
 }
 
 // The weights of [Single] and [Edge] terms against 1 for all others. A single
-// Han character only helps where no pair can: questions of one character, and
-// words that share one.
+// Han character helps where no pair can: questions of one character, and words
+// that share one.
 const (
-	SingleWeight = 0.5
+	SingleWeight = 1
 	EdgeWeight   = 0.3
 )
 

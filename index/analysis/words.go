@@ -115,6 +115,34 @@ min minimum
 init initialize initialise initialization initialized
 exec execute executes executed execution
 info information
+dict dicts dictionary dictionaries
+len length lengths
+var vars variable variables
+val vals value values
+obj objs object objects
+err errs error errors
+cmd cmds command commands
+elem elems element elements
+addr addrs address addresses
+conn conns connection connections
+idx index indexes indices
+iter iterator iterators iterate iterates iterating iterable iterables iteration iterations
+del delete deletes deleted deleting deletion
+calc calculate calculates calculated calculating calculation
+avg average averages
+concat concatenate concatenates concatenated concatenating concatenation
+expr exprs expression expressions
+stmt stmts statement statements
+req reqs request requests
+resp response responses
+prev previous
+ref refs reference references
+pos position positions
+seq seqs sequence sequences
+desc description descriptions
+cert certs certificate certificates
+mem memory memories
+cols col column columns
 sync synchronize synchronization synchronise
 async asynchronous asynchronously`), "\n") {
 		words := strings.Fields(line)
