@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -139,9 +140,7 @@ func TestHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-		for k, v := range header {
-			req.Header[k] = v
-		}
+		maps.Copy(req.Header, header)
 		req.Host = header.Get("Host")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {

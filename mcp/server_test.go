@@ -187,9 +187,9 @@ func TestServerSaysWhatItIs(t *testing.T) {
 	if n := len(init.Instructions); n == 0 || n >= 2000 {
 		t.Errorf("the instructions have %d bytes", n)
 	}
-	caps := init.Capabilities
-	if caps.Tools == nil || caps.Resources == nil || caps.Prompts == nil || caps.Logging != nil {
-		t.Errorf("capabilities %+v", caps)
+	caps, err := json.Marshal(init.Capabilities)
+	if want := `{"prompts":{},"resources":{},"tools":{}}`; err != nil || string(caps) != want {
+		t.Errorf("capabilities %s, want %s", caps, want)
 	}
 }
 
