@@ -127,10 +127,15 @@ func (r *Receiver) Receive(ctx context.Context, a *Agent, event string, stdin io
 	return out
 }
 
-// async runs fn; its result waits in the channel for whoever wants it.
+// async runs fn; its result waits in the channel for whoever wants it. Nothing
+// comes of one that panics: the exit code that a panic ends with would have an
+// agent throw away what its person wrote.
 func async[T any](fn func() T) <-chan T {
 	done := make(chan T, 1)
-	go func() { done <- fn() }()
+	go func() {
+		defer func() { _ = recover() }()
+		done <- fn()
+	}()
 	return done
 }
 

@@ -437,6 +437,25 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// TestPanicsAreNobodysTrouble: an exit code of 2 would erase the prompt.
+func TestPanicsAreNobodysTrouble(t *testing.T) {
+	a, _ := Find("claude")
+	b := newBench(t)
+	b.s.list = nil
+	b.r.Stores = func(Profile) ([]Store, error) { return []Store{nil}, nil }
+	out := b.r.Receive(t.Context(), a, "UserPromptSubmit", strings.NewReader(`{"session_id":"s","prompt":"deploy production"}`))
+	if len(out.Answer) > 0 || out.Kept != journal.Prompt || out.Entry.Error == "" {
+		t.Errorf("a store that panics: %+v", out)
+	}
+	b.r.Journal = nil
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	out = b.r.Receive(ctx, a, "Stop", strings.NewReader(`{"session_id":"s"}`))
+	if out.Kept != "" || out.Entry.Error == "" {
+		t.Errorf("a journal that panics: %+v", out)
+	}
+}
+
 // TestLongPromptsRecall: a pasted log does not hide the question, nor what in
 // it is known; a text that nearly quotes a memory finds it.
 func TestLongPromptsRecall(t *testing.T) {

@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -40,8 +41,12 @@ func ask[T any](ctx context.Context, stores []Store, timeout time.Duration, fn f
 	came := make(chan answer, len(stores)) // room for those that nobody waits for
 	for i, s := range stores {
 		go func() {
-			v, err := fn(ctx, s)
-			came <- answer{i, v, err}
+			a := answer{at: i, err: errPanic}
+			defer func() {
+				_ = recover() // see async
+				came <- a
+			}()
+			a.value, a.err = fn(ctx, s)
 		}()
 	}
 	got := make([]*T, len(stores))
@@ -65,6 +70,8 @@ wait:
 	}
 	return answers, missing
 }
+
+var errPanic = errors.New("hooks: a vault failed")
 
 // rrfK is the constant of reciprocal rank fusion, k = 60 (Cormack, Clarke and
 // Büttcher, SIGIR 2009).

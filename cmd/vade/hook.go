@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +65,10 @@ func (a *app) hookCmd() *cobra.Command {
 // hook receives one event within its budget and then, its answer being out,
 // does what others need not wait for.
 func (a *app) hook(ctx context.Context, agent *hooks.Agent, event string) {
-	ctx, cancel := context.WithTimeout(ctx, hooks.Budget)
+	// Who ends us, or does not listen any more, does not keep us from keeping
+	// what we were told: it takes less than a second.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hooks.Budget)
 	defer cancel()
 	h := &hooking{a: a}
 	if h.config, h.trouble = a.loadConfig(); h.locate() != nil {
@@ -180,7 +185,8 @@ func (h *hooking) vault(name string) *hookVault {
 			return v
 		}
 	}
-	v := &hookVault{name: name, own: name == h.identity, open: func() (*opened, error) { return h.a.openVault(h.config, h.home, name) }}
+	own := name == h.identity || name == h.identity+localSuffix
+	v := &hookVault{name: name, own: own, open: func() (*opened, error) { return h.a.openVault(h.config, h.home, name) }}
 	h.vaults = append(h.vaults, v)
 	return v
 }
