@@ -25,7 +25,8 @@ var allowed = map[string][]string{
 	"sync/journal":        {"vault"},
 	"sync":                {"vault", "vault/repo", "sync/merge", "sync/transport"},
 	"hooks":               {"vault", "index/analysis", "sync/journal"},
-	"cmd/vade":            {"hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
+	"mcp":                 {"vault"},
+	"cmd/vade":            {"mcp", "hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
 	"cmd/yardstick":       {"cmd/yardstick/protocol"},
 }
 
