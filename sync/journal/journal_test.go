@@ -92,14 +92,14 @@ func TestTurnBecomesASection(t *testing.T) {
 		event(0, SessionStart, "startup"),
 		event(1, Prompt, "How do we deploy production? By the way, deploys run on Tuesdays."),
 		tool,
-		event(3, Answer, "Production deploys run through GitHub Actions.\n\n# Why\n\nLaptops lie."),
-		event(4, TurnEnd, "Production deploys run through GitHub Actions.\n\n# Why\n\nLaptops lie."),
+		event(3, Answer, "Production deploys run through GitHub Actions.\n\n# Why\n\nLaptops lie about what they have built."),
+		event(4, TurnEnd, "Production deploys run through GitHub Actions.\n\n# Why\n\nLaptops lie about what they have built."),
 	)
 	if d := k.drain(DrainOptions{}); d.Stored != 1 || d.Failed != 0 {
 		t.Fatalf("got %+v", d)
 	}
 	want := "## 2026-11-30 12:00 UTC\n\n> How do we deploy production?\n\nBy the way, deploys run on Tuesdays.\n\n" +
-		"Production deploys run through GitHub Actions.\n\n### Why\n\nLaptops lie.\n\n- Bash `make deploy`: failed: exit status 2\n"
+		"Production deploys run through GitHub Actions.\n\n### Why\n\nLaptops lie about what they have built.\n\n- Bash `make deploy`: failed: exit status 2\n"
 	if diff := cmp.Diff(want, k.text()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -146,8 +146,8 @@ func TestAskingAgain(t *testing.T) {
 	if n := len(k.files()); n != 2 {
 		t.Errorf("%d files", n)
 	}
-	if n := strings.Count(k.text(), "> Tell me how to deploy"); n != 2 {
-		t.Errorf("the question stands %d times as context:\n%s", n, k.text())
+	if plain, quoted := strings.Count(k.text(), "\nTell me how"), strings.Count(k.text(), "\n> Tell me how"); plain != 1 || quoted != 1 {
+		t.Errorf("the question stands %d times, and %d times as context:\n%s", plain, quoted, k.text())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"vademecum/vault"
 )
@@ -18,6 +19,7 @@ const (
 	maxInput   = 160
 	maxOutcome = 300
 	maxTools   = 40
+	maxTerse   = 80 // in characters
 )
 
 // Kinds of text keys; see vault.TextKey.
@@ -39,7 +41,8 @@ const (
 //	- Bash `make deploy`: failed: exit status 2
 //
 // What was asked is a quotation: it is there so that the answer is understood,
-// and readers and the index can tell it from what is known.
+// and readers and the index can tell it from what is known. Only the first time
+// that it is asked, and when the answer is of a few words, it is plain text.
 type section struct {
 	prompts   []string
 	answers   []string
@@ -106,9 +109,11 @@ func (s *section) texts() []string {
 // would hold nothing but questions.
 func (s *section) render(start time.Time, known func(key string) bool) string {
 	var asked, told, rest []string
+	news := true // nobody asked this before
 	for _, p := range s.prompts {
 		if known(vault.TextKey(promptText, p)) {
 			asked = append(asked, p)
+			news = false
 			continue
 		}
 		a, t := divide(p)
@@ -136,9 +141,24 @@ func (s *section) render(start time.Time, known func(key string) bool) string {
 	}
 	parts := []string{"## " + start.UTC().Format("2006-01-02 15:04") + " UTC"}
 	if len(asked) > 0 {
-		parts = append(parts, quoted(cutMiddle(strings.Join(asked, "\n\n"), maxAsked)))
+		question := cutMiddle(strings.Join(asked, "\n\n"), maxAsked)
+		if news && s.terse() {
+			parts = append(parts, tame(question))
+		} else {
+			parts = append(parts, quoted(question))
+		}
 	}
 	return strings.Join(append(parts, rest...), "\n\n")
+}
+
+// terse reports whether what was answered is too short to be found without
+// its question: "It is 5433."
+func (s *section) terse() bool {
+	n := 0
+	for _, a := range s.answers {
+		n += utf8.RuneCountInString(a)
+	}
+	return n > 0 && n <= maxTerse
 }
 
 // quoted makes every line of text a quotation.
