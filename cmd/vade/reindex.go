@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -32,12 +33,18 @@ derived and may be deleted at any time.`,
 	return cmd
 }
 
+// reindexMemory, and 1 KiB a memory, is what indexing tries to make do with.
+// It lives longer than the processes that main leaves their garbage to: without a limit
+// 100,000 memories take 700 MiB, with it 400, and no more processor time.
+const reindexMemory = 192 << 20
+
 func (o *opened) reindex(ctx context.Context, ifStale, full bool) error {
 	a := o.a
 	s, err := o.snapshot(ctx)
 	if err != nil {
 		return err
 	}
+	debug.SetMemoryLimit(reindexMemory + int64(s.Len())<<10)
 	x, err := o.index()
 	if err != nil {
 		return err
