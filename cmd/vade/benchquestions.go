@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vademecum/index/analysis"
 )
 
 // questionClass is a kind of question that people and agents ask.
@@ -134,11 +136,13 @@ func (s *sample) rare(n int) (asked, notes []string) {
 	return asked, notes
 }
 
-// common returns the most frequent words that are not in nearly every note.
+// common returns the most frequent words that are not in nearly every note,
+// and that say something: nobody looks for "that".
 func (s *sample) common(n int) []string {
+	terms := analysis.New()
 	var list []string
 	for w, c := range s.count {
-		if c > 2 && c < len(s.notes)/2 {
+		if c > 2 && c < len(s.notes)/2 && len(terms.Query(w)) > 0 {
 			list = append(list, w)
 		}
 	}
