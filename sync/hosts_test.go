@@ -3,6 +3,7 @@ package sync_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -25,6 +26,9 @@ type host struct {
 	home string
 	skew time.Duration
 	rng  *rand.Rand
+
+	clock   func() time.Time // nil is the real one
+	entropy io.Reader        // nil is the system's
 }
 
 func newHost(t *testing.T, name string, seed uint64) *host {
@@ -37,9 +41,13 @@ func newHost(t *testing.T, name string, seed uint64) *host {
 // vault opens the host's vault for one command, as the command line does.
 func (h *host) vault() *vault.Vault {
 	h.t.Helper()
+	now := time.Now
+	if h.clock != nil {
+		now = h.clock
+	}
 	v, err := vault.Open(vault.Options{
 		Dir: filepath.Join(h.home, "todd"), Identity: "todd", Origin: vault.Origin{Host: h.name},
-		Now:  func() time.Time { return time.Now().Add(h.skew) },
+		Now: func() time.Time { return now().Add(h.skew) }, Entropy: h.entropy,
 		Warn: func(msg string) { h.t.Logf("%s: %s", h.name, msg) },
 	})
 	if err != nil {
