@@ -46,6 +46,9 @@ type Query struct {
 	// Strict drops hits that lack one of the query's rarer words.
 	Strict  bool
 	Explain bool
+	// AsOf is the version of the vault that answers, a moment or a commit; see
+	// [Vault.AsOf]. "" is what is on disk now.
+	AsOf string
 	Now     time.Time // for expiry
 }
 

@@ -65,6 +65,8 @@ func (a *app) recallCmd() *cobra.Command {
 	var f filterFlags
 	var pf profileFlags
 	var explain bool
+	var asOf string
+	var passages int
 	cmd := &cobra.Command{
 		Use:     "recall QUERY…",
 		Short:   "Find memories by what they say",
@@ -79,6 +81,7 @@ those of no project.`,
   vade recall 배포는 어떻게 하지?
   vade recall --tag ci --type decision --since 30d deploy
   vade recall --profile passive "what was decided about retries?"
+  vade recall --as-of 2026-11-30 "how do we deploy?"
   vade recall --json --limit 3 "retry budget" | jq '.hits[].title'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,7 +94,11 @@ those of no project.`,
 				if err != nil {
 					return err
 				}
-				q.Text, q.Explain = strings.Join(args, " "), explain
+				if passages < 1 {
+					return usagef("--passages must be at least 1")
+				}
+				q.Text, q.Explain, q.Passages = strings.Join(args, " "), explain, passages
+				q.AsOf = pastMoment(asOf, q.Now)
 				return o.recall(cmd.Context(), p, q)
 			})
 		},
@@ -99,7 +106,17 @@ those of no project.`,
 	f.register(cmd)
 	pf.register(cmd)
 	cmd.Flags().BoolVar(&explain, "explain", false, "show how each hit's score came about")
+	cmd.Flags().StringVar(&asOf, "as-of", "", "answer from what the vault held then: a `commit`, 7d, 2026-11-30, 2026-11-30T16:00:00Z")
+	cmd.Flags().IntVar(&passages, "passages", 1, "hits of one memory at most, each another passage of it")
 	return cmd
+}
+
+// pastMoment is s, or when s is an age such as 7d, the moment that long before now.
+func pastMoment(s string, now time.Time) string {
+	if t, err := parseMoment(s, now, -1); err == nil && s != "" {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return s
 }
 
 // recallAnswer is the JSON of a recall.
@@ -139,6 +156,9 @@ func (o *opened) recall(ctx context.Context, p hooks.Profile, q vault.Query) err
 	}
 	o.noteActivity(hooks.DidRecall, start, hitIDs(answer.Hits)...)
 	for _, f := range founds {
+		if q.AsOf != "" {
+			break // what is indexed is the present
+		}
 		o.refreshIndex(f.result)
 	}
 	return nil

@@ -11,11 +11,16 @@ import (
 	"vademecum/vault"
 )
 
-// search answers q from what is on disk. scan is how many milliseconds of the
+// search answers q from what is on disk, or was as of q.AsOf. scan is how many milliseconds of the
 // whole went into finding out what that is.
 func (o *opened) search(ctx context.Context, q vault.Query) (f found, scan float64, err error) {
 	start := time.Now()
-	if f.snapshot, err = o.vault.Snapshot(ctx); err != nil {
+	if q.AsOf == "" {
+		f.snapshot, err = o.vault.Snapshot(ctx)
+	} else {
+		f.snapshot, q.Now, err = o.vault.AsOf(ctx, q.AsOf)
+	}
+	if err != nil {
 		return f, 0, err
 	}
 	scan = milliseconds(time.Since(start))
