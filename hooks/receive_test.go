@@ -476,6 +476,10 @@ func TestLongPromptsRecall(t *testing.T) {
 		}
 	}
 	b := newBench(t)
+	for i := range b.s.list {
+		b.s.list[i].Path = "memories/2026/11/" + b.s.list[i].Path[len("memories/"):]
+		b.s.list[i].Body += " Since 2026-11-30, for all 3 of the workers."
+	}
 	if got := names(b.send("claude", "UserPromptSubmit", claudeEvent("s", "UserPromptSubmit", "prompt", log.String()))); got != nil {
 		t.Errorf("of a log about nothing: %v", got)
 	}

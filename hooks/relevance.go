@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"path"
 	"strings"
 
 	"vademecum/index/analysis"
@@ -29,6 +30,7 @@ type question struct {
 	analyzer *analysis.Analyzer
 	weak     map[string]bool
 	segments []segment
+	long     bool // somebody pasted something
 }
 
 // segment is a sentence or a line, by its terms.
@@ -41,7 +43,7 @@ type segment struct {
 
 // newQuestion reads the texts that questions made of a prompt.
 func newQuestion(texts []string) *question {
-	q := &question{analyzer: analysis.New(), weak: map[string]bool{}}
+	q := &question{analyzer: analysis.New(), weak: map[string]bool{}, long: len(texts) > 1}
 	for _, t := range q.analyzer.Query(weakWords) {
 		q.weak[t.Text] = true
 	}
@@ -63,7 +65,7 @@ func (q *question) add(text string, pasted bool) {
 	s := segment{terms: q.analyzer.Query(text), pasted: pasted}
 	for i := range s.terms {
 		t := &s.terms[i]
-		if q.weak[t.Text] {
+		if q.isWeak(t.Text) {
 			t.Weight = weakWeight
 		} else if t.Kind != analysis.Single && t.Kind != analysis.Edge {
 			s.strong++
@@ -73,6 +75,12 @@ func (q *question) add(text string, pasted bool) {
 	if s.strong > 0 {
 		q.segments = append(q.segments, s)
 	}
+}
+
+// isWeak reports whether any sentence may have term: a number, or one of
+// weakWords.
+func (q *question) isWeak(term string) bool {
+	return q.weak[term] || strings.Trim(term, "0123456789-/:._") == ""
 }
 
 // sentences yields the sentences of text: lines, and what ends in . ? ! or
@@ -121,7 +129,7 @@ func (q *question) shares(hits []vault.Hit) []float64 {
 
 func (q *question) terms(h vault.Hit) map[string]bool {
 	have := map[string]bool{}
-	text := strings.Join([]string{h.Title, h.Text, strings.Join(h.Tags, " "), string(h.Type), h.Path}, "\n")
+	text := strings.Join([]string{h.Title, h.Text, strings.Join(h.Tags, " "), string(h.Type), path.Base(h.Path)}, "\n")
 	q.analyzer.Each([]byte(text), func(t analysis.Token) { have[string(t.Term)] = true })
 	return have
 }
@@ -136,7 +144,7 @@ func (q *question) share(s segment, have map[string]bool, in map[string]int) flo
 			continue
 		}
 		covered += t.Weight
-		if q.weak[t.Text] || t.Kind == analysis.Single || t.Kind == analysis.Edge {
+		if q.isWeak(t.Text) || t.Kind == analysis.Single || t.Kind == analysis.Edge {
 			continue
 		}
 		strong++
@@ -148,7 +156,7 @@ func (q *question) share(s segment, have map[string]bool, in map[string]int) flo
 		return 1
 	case strong >= 3, strong == 2 && !s.pasted, strong == 1 && s.strong <= 2 && !s.pasted:
 		return covered / s.weight
-	case strong == 1 && rare && !s.pasted:
+	case strong == 1 && rare && !q.long:
 		return rareShare
 	}
 	return 0
