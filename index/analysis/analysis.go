@@ -17,7 +17,7 @@
 //
 // Text is first brought to NFKC (so half-width katakana, full-width Latin and
 // decomposed letters agree), lower case, and Latin letters without accents.
-// Simplified and traditional Chinese are not folded together.
+// Traditional Chinese characters become simplified ones.
 package analysis
 
 import (
@@ -28,7 +28,7 @@ import (
 
 // Version changes whenever the same text may give other terms than before:
 // an index of another version is of no use.
-const Version = 2
+const Version = 3
 
 // MaxRunes is the length at which a term is cut.
 const MaxRunes = 64
@@ -74,6 +74,7 @@ type Analyzer struct {
 	idents []ident
 	runes  []place
 	term   []byte
+	plain  []byte // a run in simplified characters
 }
 
 // New returns an Analyzer.

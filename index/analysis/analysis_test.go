@@ -51,11 +51,11 @@ func TestTerms(t *testing.T) {
 		{"\u1103\u1166\u110b\u1175\u1110\u1165", "데이 이터"},
 		// Japanese and Chinese.
 		{"データ", "デー ータ"},
-		{"東京都の天気", "東 東京 ^東京 京 京都 都 都の の天 天 天気 ^天気 気"},
+		{"東京都の天気", "东 东京 ^东京 京 京都 都 都の の天 天 天気 ^天気 気"},
 		{"京都", "京 京都 ^京都 都"},
 		{"盘", "盘"},
 		{"磁盘C盘空间", "磁 磁盘 ^磁盘 盘 c 盘 盘空 ^盘空 空 空间 间 c盘"},
-		{"𠮟責した", "𠮟 𠮟責 ^𠮟責 責 責し した"},
+		{"𠮟責した", "𠮟 𠮟责 ^𠮟责 责 责し した"},
 		{"重跑gen-itgc后", "重 重跑 ^重跑 跑 gen itgc genitgc 后"},
 		{"の ノ", "ノ"},
 		// Others.
@@ -200,5 +200,28 @@ func BenchmarkEach(b *testing.B) {
 				a.Each(text, func(Token) {})
 			}
 		})
+	}
+}
+
+// Each pair is two characters of the same size in the range of the table, and
+// no simplified one is itself changed: folding twice is folding once.
+func TestVariantsAreSound(t *testing.T) {
+	pairs := []rune(variantPairs)
+	if len(pairs)%2 != 0 {
+		t.Fatal("a character stands alone")
+	}
+	table := simplified()
+	for i := 0; i < len(pairs); i += 2 {
+		from, to := pairs[i], pairs[i+1]
+		if from < firstVariant || from > lastVariant || to < firstVariant || to > lastVariant {
+			t.Errorf("%c %c is outside the table", from, to)
+			continue
+		}
+		if table[from-firstVariant] != uint16(to) && from != to {
+			t.Errorf("%c stands for two characters", from)
+		}
+		if table[to-firstVariant] != 0 {
+			t.Errorf("%c becomes %c, which becomes another", from, to)
+		}
 	}
 }

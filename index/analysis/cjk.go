@@ -21,34 +21,39 @@ func runeSize(lead byte) int {
 // cjk emits the terms of the run of Han and kana characters at at and returns
 // its end.
 func (a *Analyzer) cjk(b []byte, at int, last run) int {
-	prev, prevHan, n := -1, false, 0
-	edge := true
 	end := at
 	for end < len(b) {
 		c, size := classAt(b, end)
 		if c != han && c != kana {
 			break
 		}
+		end += size
+	}
+	text := a.simplify(b[at:end])
+	prev, prevHan, n := -1, false, 0
+	edge := true
+	for i := 0; i < len(text); {
+		c, size := classAt(text, i)
 		if prev >= 0 {
-			pair := b[prev : end+size]
-			a.put(pair, Pair, prev, end+size)
+			pair := text[prev : i+size]
+			a.put(pair, Pair, at+prev, at+i+size)
 			if edge && prevHan && c == han {
 				a.term = append(append(a.term[:0], edgeMark), pair...)
-				a.put(a.term, Edge, prev, end+size)
+				a.put(a.term, Edge, at+prev, at+i+size)
 			}
 			edge = !prevHan
 		}
 		if c == han {
-			a.put(b[end:end+size], Single, end, end+size)
+			a.put(text[i:i+size], Single, at+i, at+i+size)
 		}
-		prev, prevHan = end, c == han
-		end += size
+		prev, prevHan = i, c == han
+		i += size
 		n++
 	}
-	if n == 1 && !prevHan && isKatakana(b[at:end]) {
-		a.put(b[at:end], Word, at, end)
+	if n == 1 && !prevHan && isKatakana(text) {
+		a.put(text, Word, at, end)
 	}
-	a.shortMix(b, at, last)
+	a.shortMix(text, at, last)
 	return end
 }
 
@@ -58,17 +63,17 @@ func isKatakana(b []byte) bool {
 }
 
 // shortMix emits words such as C盘, K线, 3月: up to two Latin letters or digits
-// with the Han character behind them.
-func (a *Analyzer) shortMix(b []byte, at int, last run) {
+// with the Han character behind them, which starts text.
+func (a *Analyzer) shortMix(text []byte, at int, last run) {
 	if last.class != latin || last.end != at || at-last.start > 2 {
 		return
 	}
-	c, size := classAt(b, at)
+	c, size := classAt(text, 0)
 	if c != han {
 		return
 	}
 	a.term = append(a.term[:0], a.low...)
-	a.term = append(a.term, b[at:at+size]...)
+	a.term = append(a.term, text[:size]...)
 	a.put(a.term, Whole, last.start, at+size)
 }
 
