@@ -89,9 +89,9 @@ func child(t *testing.T, dir, do string, from int, life time.Duration) (said []s
 // TestKilledAnywhere: whatever is killed in the middle of an append or a
 // drain, what Append acknowledged is kept once.
 func TestKilledAnywhere(t *testing.T) {
-	rounds := 15
+	rounds := 6
 	if testing.Short() {
-		rounds = 4
+		rounds = 3
 	}
 	dir := filepath.Join(t.TempDir(), "todd")
 	acked := map[string]bool{}
