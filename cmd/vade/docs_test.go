@@ -118,6 +118,7 @@ profiles:             # for --profile, and of the names passive_initial and pass
 | VADE_IDENTITY, VADE_HOME | like --identity and --home |
 | VADE_AGENT, VADE_SESSION | who acts, for the record; like --agent and --session |
 | VADE_HOST | name of this host for the record, instead of the system's |
+| VADE_PROJECT_DIR, VADE_WORKSPACE | project of ` + "`" + `vade mcp` + "`" + `; like its --dir and --workspace |
 | VADE_REMOTE_TOKEN | token for an https remote |
 | VADE_NO_BACKGROUND | anything: start no process in the background |
 | VADE_NOW | RFC 3339: a fixed clock, for reproducible runs |
