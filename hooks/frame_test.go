@@ -89,7 +89,7 @@ func checkFrame(t *testing.T, block string, budget int) {
 		}
 	}
 	for i := range inner {
-		if inner[i] == '<' && frames(strings.ToLower(inner[i:][1:][:nameLen(strings.TrimLeft(inner[i+1:], "/ \t"))])) {
+		if inner[i] == '<' && vault.FramingTag(vault.TagName(strings.TrimLeft(inner[i+1:], "/ \t"))) {
 			t.Errorf("a tag in %q", inner)
 		}
 	}

@@ -3,16 +3,15 @@ package hooks
 import (
 	"slices"
 	"strings"
-)
 
-// frameTag is the name of the frame that what we tell a model stands in.
-const frameTag = "vade-memory"
+	"vademecum/vault"
+)
 
 // wrappers are the tags that agents, and we, put around what is not the
 // person's or the model's own. With what is in them, they never get into the
 // journal: what was recalled would come back as a new memory.
 var wrappers = [...]string{
-	frameTag,
+	vault.FrameTag,
 	"system-reminder", "system_reminder", // Claude Code, Copilot
 	"hook_context",                             // Gemini, Cline
 	"qwen:session-start-context",               // Qwen, and its like
@@ -61,26 +60,15 @@ func nextTag(text string, from int) (tag, bool) {
 		if rest, t.closing = strings.CutPrefix(rest, "/"); len(rest) == 0 {
 			return tag{}, false
 		}
-		n := nameLen(rest)
+		t.name = vault.TagName(rest)
+		n := len(t.name)
 		shut := strings.IndexByte(rest[:min(len(rest), n+200)], '>')
-		t.name = strings.ToLower(rest[:n])
 		if n > 0 && shut >= n && (wraps(t.name) || slices.Contains(sleeves[:], t.name)) {
 			t.end = len(text) - len(rest) + shut + 1
 			return t, true
 		}
 		from = t.start + 1
 	}
-}
-
-// nameLen is the length of the tag name that s starts with.
-func nameLen(s string) int {
-	for i := range len(s) {
-		c := s[i]
-		if low := c | 0x20; (low < 'a' || low > 'z') && strings.IndexByte("0123456789-_:", c) < 0 {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // strip takes what agents and we wrapped around a text out of it. A wrapper
@@ -104,11 +92,11 @@ func strip(text string) string {
 		end, closed := ends[i]
 		switch {
 		case t.start < from: // inside of what is gone
-		case slices.Contains(sleeves[:], t.name), t.closing && t.name == frameTag:
+		case slices.Contains(sleeves[:], t.name), t.closing && t.name == vault.FrameTag:
 			cut(t.start, t.end)
 		case closed:
 			cut(t.start, tags[end].end)
-		case t.name == frameTag:
+		case t.name == vault.FrameTag:
 			cut(t.start, t.end+frameLines(text[t.end:]))
 		}
 	}

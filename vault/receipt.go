@@ -49,7 +49,7 @@ type Query struct {
 	// AsOf is the version of the vault that answers, a moment or a commit; see
 	// [Vault.AsOf]. "" is what is on disk now.
 	AsOf string
-	Now     time.Time // for expiry
+	Now  time.Time // for expiry
 }
 
 // Hit is one memory that answers a query.

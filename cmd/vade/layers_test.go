@@ -20,13 +20,17 @@ var allowed = map[string][]string{
 	"vault":               {"vault/repo"},
 	"index/analysis":      {},
 	"index":               {"vault", "vault/repo", "index/analysis"},
+	"index/eval":          {"vault", "vault/repo", "index", "index/analysis"},
 	"sync/merge":          {"vault", "vault/repo"},
 	"sync/transport":      {"vault/repo"},
 	"sync/journal":        {"vault"},
 	"sync":                {"vault", "vault/repo", "sync/merge", "sync/transport"},
 	"hooks":               {"vault", "index/analysis", "sync/journal"},
+	"hooks/settings":      {},
+	"hooks/install":       {"hooks", "hooks/settings", "templates"},
+	"templates":           {},
 	"mcp":                 {"vault"},
-	"cmd/vade":            {"mcp", "hooks", "vault", "vault/repo", "index", "index/analysis", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
+	"cmd/vade":            {"mcp", "hooks", "hooks/install", "vault", "vault/repo", "index", "index/analysis", "index/eval", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
 	"cmd/yardstick":       {"cmd/yardstick/protocol"},
 }
 
