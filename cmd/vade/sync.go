@@ -202,6 +202,7 @@ func syncHint(err error) error {
 func (o *opened) afterWrite(r *vault.Receipt) {
 	s, err := sync.Status(o.vault)
 	if err != nil || s.Remote == "" {
+		o.drainLater()
 		return
 	}
 	r.Ahead = s.Ahead
@@ -211,15 +212,18 @@ func (o *opened) afterWrite(r *vault.Receipt) {
 	o.pushLater()
 }
 
-// pushLater starts a sync in the background when there is a remote to sync with.
+// pushLater starts a sync in the background when there is a remote to sync
+// with, which drains the journal first; else what the journal holds is drained.
 func (o *opened) pushLater() {
-	auto := o.config.Sync.Auto
-	if o.a.env("VADE_NO_BACKGROUND") != "" || auto != nil && !*auto {
-		return
+	if auto := o.config.Sync.Auto; auto == nil || *auto {
+		if s, err := sync.Status(o.vault); err == nil && s.Remote != "" {
+			if o.a.env("VADE_NO_BACKGROUND") == "" {
+				o.background("sync")
+			}
+			return
+		}
 	}
-	if s, err := sync.Status(o.vault); err == nil && s.Remote != "" {
-		o.background("sync")
-	}
+	o.drainLater()
 }
 
 // adopt commits what a human changed at path by other means.
