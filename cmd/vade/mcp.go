@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) mcpCmd() *cobra.Command {
-	var addr, dir, workspace string
+	var addr, dir, workspace, profile string
 	cmd := &cobra.Command{
 		Use:     "mcp",
 		Short:   "Serve the memory to agents over MCP",
@@ -37,7 +37,10 @@ The server ends when its input ends or the client is gone.`,
 					return hinted(usagef("project folder: %w", err), "name an existing folder with --dir")
 				}
 			}
-			server := mcp.New(version(), a.openMCP(firstOf(workspace, a.env("VADE_WORKSPACE"))))
+			if err := a.checkProfile(profile); err != nil {
+				return err
+			}
+			server := mcp.New(version(), a.openMCP(firstOf(workspace, a.env("VADE_WORKSPACE")), profile))
 			if addr == "" {
 				return mcp.ServeStdio(cmd.Context(), server, a.stdin, a.stdout)
 			}
@@ -55,12 +58,22 @@ The server ends when its input ends or the client is gone.`,
 	cmd.Flags().StringVar(&addr, "http", "", "serve over HTTP on this address (HOST:PORT, port 0: any) of this machine")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder of the project (default: $VADE_PROJECT_DIR, the current one)")
 	cmd.Flags().StringVar(&workspace, "workspace", "", "project, as a key or a remote's URL (default: $VADE_WORKSPACE, the folder's)")
+	cmd.Flags().StringVar(&profile, "profile", "", "profile that recall goes by (default: default)")
 	return cmd
+}
+
+// checkProfile refuses a profile that is unknown.
+func (a *app) checkProfile(name string) error {
+	c, err := a.loadConfig()
+	if err == nil {
+		_, err = c.findProfile(name)
+	}
+	return err
 }
 
 // openMCP opens a vault for one call. Each gets its own: it sees what other
 // processes did since the last one, and calls do not wait for each other.
-func (a *app) openMCP(workspace string) mcp.Opener {
+func (a *app) openMCP(workspace, profile string) mcp.Opener {
 	return func(_ context.Context, agent string) (mcp.Vault, error) {
 		call := *a
 		call.stdout = a.stderr // stdout is the protocol's
@@ -70,6 +83,6 @@ func (a *app) openMCP(workspace string) mcp.Opener {
 		if err != nil {
 			return nil, err
 		}
-		return mcpVault{o, workspace}, nil
+		return mcpVault{o, workspace, profile}, nil
 	}
 }

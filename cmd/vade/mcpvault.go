@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vademecum/hooks"
 	"vademecum/mcp"
 	"vademecum/vault"
 )
@@ -16,11 +17,16 @@ import (
 type mcpVault struct {
 	*opened
 	project string // workspace of calls that name none; "": that of the folder
+	profile string // that recall goes by
 }
 
 var _ mcp.Vault = mcpVault{}
 
-func (v mcpVault) Close() error { return v.vault.Close() }
+// Close also sees to it that what hooks left in the journal is drained.
+func (v mcpVault) Close() error {
+	v.drainLater()
+	return v.vault.Close()
+}
 
 func (v mcpVault) query(f mcp.Filter) (vault.Query, error) {
 	flags := filterFlags{
@@ -35,14 +41,21 @@ func (v mcpVault) Recall(ctx context.Context, r mcp.Recall) (mcp.Found, error) {
 	if err != nil {
 		return mcp.Found{}, err
 	}
-	q.Text, q.Limit, q.Budget = r.Query, r.Limit, r.Budget
-	found, _, err := v.search(ctx, q)
+	p, err := v.config.findProfile(v.profile)
 	if err != nil {
 		return mcp.Found{}, err
 	}
-	found.snapshot.SaveCatalog()
-	v.refreshIndex(found.result)
-	return mcp.Found{Hits: found.result.Hits, Reason: found.result.Reason, Warnings: found.warnings}, nil
+	start := time.Now()
+	q.Text, p.Limit, p.Tokens = r.Query, r.Limit, r.Budget
+	answer, founds, err := v.recallBy(ctx, p, q)
+	if err != nil {
+		return mcp.Found{}, err
+	}
+	v.noteActivity(hooks.DidRecall, start, hitIDs(answer.Hits)...)
+	for _, f := range founds {
+		v.refreshIndex(f.result)
+	}
+	return mcp.Found{Hits: answer.Hits, Reason: answer.Reason, Warnings: answer.Warnings}, nil
 }
 
 func (v mcpVault) Remember(ctx context.Context, d mcp.Draft) (vault.Receipt, error) {
