@@ -47,6 +47,9 @@ func oneLine(text string, limit int) string {
 func hitHeading(h vault.Hit) string {
 	facts := facts{oneLine(h.Title, 120)}
 	facts.add(string(h.Type), changed(h.Updated, h.Created), origin(h.Origin), tagWords(h.Tags), workspaceWord(h.Workspace))
+	if h.Scope.Type == "team" {
+		facts.add("team " + h.Scope.ID)
+	}
 	if h.SupersededBy != nil {
 		facts.add("superseded by " + *h.SupersededBy)
 	}

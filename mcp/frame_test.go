@@ -56,8 +56,8 @@ func TestHeadingsTellAgeAndOrigin(t *testing.T) {
 			"[01JDZ3M8Q4X0W3K2V7N5T9R6BC] Deploy rule · decision · 2026-11-30 · by codex@laptop · #ci #deploy · in github.com/acme/shop · excerpt; read it for the whole",
 		},
 		{
-			vault.Hit{Path: "notes/x.md", Title: "X", Created: when, SupersededBy: &other},
-			"[notes/x.md] X · 2026-11-30 · origin unknown · superseded by 01JDZ0",
+			vault.Hit{Path: "notes/x.md", Title: "X", Created: when, Scope: vault.Scope{Type: "team", ID: "acme"}, SupersededBy: &other},
+			"[notes/x.md] X · 2026-11-30 · origin unknown · team acme · superseded by 01JDZ0",
 		},
 	} {
 		if got := hitHeading(test.hit); got != test.want {
