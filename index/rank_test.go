@@ -263,3 +263,38 @@ func TestExplainPrintsTheSum(t *testing.T) {
 		}
 	}
 }
+
+// Of two memories that say the opposite in as many words, the later one comes
+// first, and each hit says when it is from.
+func TestContradictingFactsAreDatedAndTheNewerComesFirst(t *testing.T) {
+	src := newNotes(map[string]string{
+		"a.md": header("Deploys run from the laptop", "title: Deploys", "updated: 2026-01-03T00:00:00Z"),
+		"b.md": header("Deploys run from the server", "title: Deploys", "updated: 2026-01-09T00:00:00Z"),
+	})
+	r := ask(t, open(t), src, vault.Query{Text: "where do deploys run?"})
+	if got, want := hitPaths(r), []string{"b.md", "a.md"}; !slices.Equal(got, want) {
+		t.Fatalf("order %v, want %v", got, want)
+	}
+	if !r.Hits[0].Updated.Equal(date(9)) || !r.Hits[1].Updated.Equal(date(3)) {
+		t.Errorf("dates %v and %v", r.Hits[0].Updated, r.Hits[1].Updated)
+	}
+}
+
+// Several passages of a memory are hits of their own when that is asked for.
+func TestPassagesOfOneMemory(t *testing.T) {
+	filler := strings.Repeat("Nothing of interest is said here. ", 30)
+	src := texts("# One\n\nThe gasket broke.\n\n"+filler+"\n\n# Two\n\nA new gasket came.\n\n"+filler, "gasket")
+	for passages, want := range map[int]int{0: 2, 1: 2, 5: 3} {
+		r := ask(t, open(t), src, vault.Query{Text: "gasket", Passages: passages})
+		if len(r.Hits) != want {
+			t.Errorf("passages %d: %v, want %d hits", passages, hitPaths(r), want)
+		}
+		for _, h := range r.Hits {
+			content := src.content[h.Path]
+			if !strings.Contains(content[h.Passage.Start:h.Passage.End], "gasket") {
+				t.Errorf("passage %+v of %s does not have the word", h.Passage, h.Path)
+			}
+			checkLine(t, content, h)
+		}
+	}
+}
