@@ -25,6 +25,8 @@ func (a *app) commands() []builder {
 		{"undo", a.undoCmd},
 		{"restore", a.restoreCmd},
 		{"conflicts", a.conflictsCmd},
+		{"setup", a.setupCmd},
+		{"uninstall", a.uninstallCmd},
 		{"sync", a.syncCmd},
 		{"remote", a.remoteCmd},
 		{"clone", a.cloneCmd},

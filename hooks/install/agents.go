@@ -135,11 +135,11 @@ func enabledIn(file, key string, wanted func(string, json.RawMessage) bool) (str
 	}
 	d, err := settings.ParseJSON(raw)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
+		return "", &FileError{file, err}
 	}
 	keys, err := d.Keys(key)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
+		return "", &FileError{file, err}
 	}
 	for _, k := range keys {
 		if value, err := d.Get(key, k); err == nil && wanted(k, value) {
@@ -164,7 +164,7 @@ func (h Host) codex(a *agent) {
 		}
 		d, err := settings.ParseTOML(raw)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", config, err)
+			return "", &FileError{config, err}
 		}
 		for _, path := range d.Tables() {
 			if len(path) > 1 && path[0] == "plugins" && strings.HasPrefix(path[1], "vade@") {
@@ -253,7 +253,7 @@ func (h Host) pi(a *agent) {
 		}
 		d, err := settings.ParseJSON(raw)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", file, err)
+			return "", &FileError{file, err}
 		}
 		list, err := d.Elements("packages")
 		for _, raw := range list {
