@@ -367,8 +367,12 @@ type tomlPart struct {
 
 func (p tomlPart) file() string { return p.path }
 
+// lines name the variables that say which vault it is: of its environment,
+// Codex passes a server what is named here and little more, and a server with
+// another vault than the hooks' would be of no use.
 func (p tomlPart) lines() string {
-	return "[mcp_servers." + serverName + "]\ncommand = " + tomlString(p.h.Program) + "\nargs = [\"mcp\"]\n"
+	return "[mcp_servers." + serverName + "]\ncommand = " + tomlString(p.h.Program) + "\nargs = [\"mcp\"]\n" +
+		`env_vars = ["VADE_CONFIG", "VADE_HOME", "VADE_IDENTITY", "VADE_REMOTE_TOKEN", "XDG_CONFIG_HOME", "XDG_DATA_HOME"]` + "\n"
 }
 
 // tomlString quotes s: JSON's escapes are TOML's.
