@@ -34,12 +34,7 @@ func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 // process id in the file is only for the error message.
 func lockFile(ctx context.Context, path string, wait time.Duration) (unlock func(), err error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := l.TryLock() // once in any case: a short wait may be over before it begins
-	if err == nil && !ok && wait > 0 {
-		waiting, cancel := context.WithTimeout(ctx, wait)
-		defer cancel()
-		ok, err = l.TryLockContext(waiting, 3*time.Millisecond)
-	}
+	ok, err := lockInTurn(ctx, l, wait)
 	switch {
 	case errors.Is(err, context.Canceled), ctx.Err() != nil && !ok:
 		return nil, ctx.Err()
@@ -50,6 +45,27 @@ func lockFile(ctx context.Context, path string, wait time.Duration) (unlock func
 	}
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return func() { _ = l.Unlock() }, nil
+}
+
+// lockInTurn takes l, behind whoever waits for it already: the file beside it
+// is held by the one who is next. Without it, a writer that writes one thing
+// after the other takes the lock again before those who look every few
+// milliseconds do, and four of them starve one another for more than ten seconds.
+func lockInTurn(ctx context.Context, l *flock.Flock, wait time.Duration) (ok bool, err error) {
+	next := flock.New(l.Path()+".next", flock.SetPermissions(0o600))
+	defer next.Close()
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for _, f := range []*flock.Flock{next, l} {
+		ok, err = f.TryLock() // once in any case: a short wait may be over before it begins
+		if err == nil && !ok && wait > 0 {
+			ok, err = f.TryLockContext(waiting, 3*time.Millisecond)
+		}
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // LockPath takes the lock file at path and returns how to release it; the
