@@ -13,7 +13,7 @@ import (
 )
 
 // layoutVersion changes whenever chunks, fields or the table change.
-const layoutVersion = 1
+const layoutVersion = 2
 
 // format names everything that a generation's content depends on. The zap
 // format is no public contract of its authors', so its version is part of it.

@@ -135,7 +135,11 @@ func (a *noteAnalyzer) analyse(name string, raw []byte, cuts []int) *analysedNot
 	several := len(chunks) > 1
 	for i, c := range chunks {
 		a.shared = several
-		a.add(body[c.start:c.end])
+		if inSessions(name) {
+			a.addAnswers(body[c.start:c.end])
+		} else {
+			a.add(body[c.start:c.end])
+		}
 		a.shared = several && i == 0
 		if i == 0 {
 			a.add([]byte(n.extra))
@@ -154,6 +158,16 @@ func (a *noteAnalyzer) analyse(name string, raw []byte, cuts []int) *analysedNot
 		out.whole = a.take(&a.whole, n.body, len(raw))
 	}
 	return out
+}
+
+// addAnswers counts the terms of a captured turn: what it quotes was asked, and
+// is there so that the answer is understood.
+func (a *noteAnalyzer) addAnswers(text []byte) {
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte(">")) {
+			a.add(line)
+		}
+	}
 }
 
 // add counts the terms of text.

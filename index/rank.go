@@ -61,17 +61,35 @@ type ranking struct {
 	dropped  map[string]int // how many a filter dropped, by reason
 	floor    float64
 	lows     int
+
+	captured int          // hits kept of sessions
+	more     []*candidate // of sessions, behind everything else
 }
+
+// maxCaptured is how many captured turns may stand among what somebody chose
+// to remember; the others come behind. Nor does the best of them stand above
+// all of that: it counts for at most capturedCap of the best.
+const (
+	maxCaptured = 2
+	capturedCap = 0.95
+)
 
 // run fills kept, in order.
 func (r *ranking) run() {
 	window := max(16, 3*r.limit)
 	for len(r.heap) > 0 && len(r.kept) < window && r.lows < belowFloor {
 		for _, c := range r.group() {
-			if r.of[c.source] < r.passages {
+			switch {
+			case r.of[c.source] >= r.passages:
+			case inSessions(c.meta.Path) && r.captured == maxCaptured:
+				r.more = append(r.more, c)
+			default:
 				r.keep(c)
 			}
 		}
+	}
+	for _, c := range r.more[:min(len(r.more), r.limit)] {
+		r.keep(c)
 	}
 	r.kept = related(r.kept)
 	r.kept = slices.DeleteFunc(r.kept, func(c *candidate) bool { return c.low && c.raised == "" })
@@ -105,6 +123,9 @@ func (r *ranking) group() []*candidate {
 
 func (r *ranking) keep(c *candidate) {
 	r.of[c.source]++
+	if inSessions(c.meta.Path) {
+		r.captured++
+	}
 	r.floor = max(r.floor, float64(keepShare*c.text))
 	if c.text < r.floor && c.named == "" {
 		c.low = true

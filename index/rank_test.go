@@ -298,3 +298,23 @@ func TestPassagesOfOneMemory(t *testing.T) {
 		}
 	}
 }
+
+// Ten sessions that asked the same do not stand before the fact that shares one
+// word with the question, and what they answered is still found.
+func TestAskingAgainDoesNotHideTheFact(t *testing.T) {
+	files := map[string]string{"memories/fact.md": "Production goes out through Actions, never from a laptop"}
+	for i := range 10 {
+		files[fmt.Sprintf("sessions/2026/11/%02d-codex.md", i)] = "> how do we deploy to production, please?\n\nLet me look at the deploy scripts of today."
+	}
+	x, src := open(t), newNotes(files)
+	for range 2 { // in memory, then from the index
+		got := paths(t, x, src, "how do we deploy to production?")
+		if len(got) < 2 || got[0] != "memories/fact.md" {
+			t.Errorf("order %v, want the fact first and some of the sessions", got)
+		}
+		update(t, x, src)
+	}
+	if got := paths(t, x, src, "please"); len(got) != 0 {
+		t.Errorf("%v are found by what was asked in them", got)
+	}
+}

@@ -181,6 +181,8 @@ func (s *searching) score(f *found, cut bool) error {
 		return err
 	}
 	f.heap = nil
+	best := 0.0 // of what somebody chose to remember
+	var captured []*candidate
 	for _, p := range f.scorer.parts {
 		list := p.best()
 		if s.q.Passages > 1 {
@@ -190,15 +192,35 @@ func (s *searching) score(f *found, cut bool) error {
 			c := &list[i]
 			if p.inSession(s.src, c.note) {
 				c.text = float64(c.text * sessionWeight)
+				captured = append(captured, c)
+			} else {
+				best = max(best, c.text)
 			}
 			f.heap = append(f.heap, c)
 		}
 	}
+	outrank(captured, best)
 	names := map[int]string{}
 	maps.Copy(names, f.names)
 	f.heap = addNamed(f.heap, f.scorer.parts, names)
 	f.heap.init()
 	return nil
+}
+
+// outrank lowers captured turns until the best of them stands below best, that
+// of what somebody chose to remember, if there is any. Their order stays.
+func outrank(captured []*candidate, best float64) {
+	top := 0.0
+	for _, c := range captured {
+		top = max(top, c.text)
+	}
+	limit := float64(best * capturedCap)
+	if best == 0 || top <= limit {
+		return
+	}
+	for _, c := range captured {
+		c.text = float64(c.text * limit / top)
+	}
 }
 
 // rank chooses the hits. Common terms that were held back are let in when
