@@ -123,7 +123,7 @@ func (d *doctor) report(check string, items []string, state, detail, remedy stri
 
 func (d *doctor) run(ctx context.Context) error {
 	checks := []func(context.Context) error{
-		d.checkLock, d.checkWrites, d.checkGit, d.checkObjects, d.checkWorkTree, d.checkNotes, d.checkIndex, d.checkRemote, d.checkHooks,
+		d.checkLock, d.checkWrites, d.checkGit, d.checkObjects, d.checkWorkTree, d.checkNotes, d.checkIndex, d.checkRemote, d.checkAgents, d.checkHooks,
 	}
 	for _, check := range checks {
 		if err := ctx.Err(); err != nil {

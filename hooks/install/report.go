@@ -3,7 +3,9 @@ package install
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
+
+	"vademecum/hooks/settings"
 )
 
 // Report is what is known of vade in one agent.
@@ -21,6 +23,11 @@ type Report struct {
 	// HookFile and Program are where the hooks are and what they run, or what
 	// the MCP server runs.
 	HookFile, Program string
+	// Off says where the agent's hooks are turned off; "" when they are not.
+	Off string
+	// Search says that the agent's model finds tools only by a search, and how
+	// to change that; "" when it does not.
+	Search string
 	// Problem is why the settings cannot be read.
 	Problem error
 }
@@ -47,7 +54,45 @@ func (h Host) Report(name string) Report {
 			r.MCP = f.have > 0
 		}
 	}
+	r.switches(a)
 	return r
+}
+
+// switches reads settings of the agent's that keep what is installed from
+// having an effect.
+func (r *Report) switches(a agent) {
+	get := func(file string, path ...string) string {
+		text, err := read(filepath.Join(a.home, file))
+		if err != nil {
+			return ""
+		}
+		d, err := settings.ParseJSON(text)
+		if err != nil {
+			return ""
+		}
+		raw, err := d.Get(path...)
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+	switch r.Name {
+	case "claude":
+		if get("settings.json", "disableAllHooks") == "true" {
+			r.Off = "disableAllHooks in " + filepath.Join(a.home, "settings.json")
+		}
+	case "gemini", "qwen":
+		if get("settings.json", "hooksConfig", "enabled") == "false" || get("settings.json", "disableAllHooks") == "true" {
+			r.Off = "hooksConfig.enabled in " + filepath.Join(a.home, "settings.json")
+		}
+		if r.Name == "qwen" && r.MCP && !strings.Contains(get("settings.json", "tools", "visible"), "mcp__"+serverName) {
+			r.Search = "tools.visible in its settings shows them at once"
+		}
+	case "pi":
+		if r.MCP && get("mcp.json", "mcpServers", serverName, "exposure") != `"direct"` {
+			r.Search = `"exposure": "direct" in its mcp.json shows them at once`
+		}
+	}
 }
 
 // look is what the part's file has of it.
@@ -82,28 +127,4 @@ func (h Host) found(a agent) string {
 		return a.home
 	}
 	return ""
-}
-
-// Recorded are the agents that the record has something for, in the order of Names.
-func (h Host) Recorded() ([]string, error) {
-	r, err := h.loadRecord()
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for _, name := range Names {
-		for _, f := range r.Files {
-			if slices.Contains(f.Agents, name) {
-				list = append(list, name)
-				break
-			}
-		}
-	}
-	return list, nil
-}
-
-// Home is the folder in which the agent called name keeps its settings.
-func (h Host) HomeOf(name string) string {
-	a, _ := h.find(name)
-	return filepath.Clean(a.home)
 }
