@@ -1,7 +1,6 @@
 package index
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -121,25 +120,25 @@ func findPaths(src Source, list []name, found map[int]string) {
 	}
 }
 
-// addNamed marks the candidates that the question names, and adds those that
-// share no word with it.
-func addNamed(list []*candidate, parts []*scoredPart, found map[int]string) []*candidate {
-	shared := map[int]bool{} // notes with a word of the question
-	for _, c := range list {
-		if how, ok := found[c.source]; ok {
-			c.named = how
-			shared[c.source] = true
-		}
-	}
-	maps.DeleteFunc(found, func(source int, _ string) bool { return shared[source] })
+// addNamed marks the entries that the question names, and adds those that
+// share no word with it. found is by place in the source.
+func addNamed(list []entry, parts []*scoredPart, found map[int]string) []entry {
 	if len(found) == 0 {
 		return list
 	}
+	shared := map[int]bool{} // notes with a word of the question
+	for i := range list {
+		e := &list[i]
+		if _, ok := found[int(e.source)]; ok {
+			e.named = true
+			shared[int(e.source)] = true
+		}
+	}
 	for _, p := range parts {
 		for n, i := range p.source {
-			if how, ok := found[int(i)]; ok {
-				list = append(list, &candidate{part: p, note: n, doc: p.firstDoc(n), source: int(i), named: how})
-				delete(found, int(i))
+			if _, ok := found[int(i)]; ok && !shared[int(i)] {
+				list = append(list, entry{part: p, note: int32(n), doc: int32(p.firstDoc(n)), source: i, named: true})
+				shared[int(i)] = true
 			}
 		}
 	}

@@ -244,12 +244,12 @@ func TestMathIsTheSameOnEveryHost(t *testing.T) {
 
 func TestHeapPopsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	var h candidateHeap
+	var h entryHeap
 	for i := range 500 {
-		h = append(h, &candidate{source: i, text: float64(r.IntN(20))})
+		h = append(h, entry{source: int32(i), text: float64(r.IntN(20))})
 	}
 	want := slices.Clone(h)
-	slices.SortFunc(want, func(a, b *candidate) int {
+	slices.SortFunc(want, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(b.text, a.text), cmp.Compare(a.source, b.source))
 	})
 	r.Shuffle(len(h), func(i, j int) { h[i], h[j] = h[j], h[i] })

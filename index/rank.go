@@ -25,7 +25,25 @@ const (
 	belowFloor = 8
 )
 
-// candidate is a note that may be a hit.
+// entry is a note that was found: of hundreds of thousands at times, so it is small.
+type entry struct {
+	part   *scoredPart
+	note   int32 // in part
+	doc    int32 // best chunk
+	source int32 // place in the source
+	named  bool  // by the question
+	text   float64
+}
+
+// score is what entries are ordered by.
+func (e entry) score() float64 {
+	if e.named {
+		return e.text + namedBonus
+	}
+	return e.text
+}
+
+// candidate is a note that is looked at because it may be a hit.
 type candidate struct {
 	part   *scoredPart
 	note   int // in part
@@ -39,20 +57,16 @@ type candidate struct {
 	above  string // id of the note that supersedes it
 }
 
-// score is what candidates are ordered by.
-func (c *candidate) score() float64 {
-	if c.named != "" {
-		return c.text + namedBonus
-	}
-	return c.text
-}
+// score is that of the entry.
+func (c *candidate) score() float64 { return entry{text: c.text, named: c.named != ""}.score() }
 
 // ranking chooses hits from candidates, best first, asking the source about as
 // few of them as it can.
 type ranking struct {
 	src    Source
 	filter filter
-	heap   candidateHeap
+	heap   entryHeap
+	names  map[int]string // how the question names notes, by place in the source
 	limit  int
 	kept   []*candidate
 	// At most passages hits are kept of a note; of counts those of each source.
@@ -98,13 +112,21 @@ func (r *ranking) run() {
 	}
 }
 
+func (r *ranking) candidate(e entry) *candidate {
+	c := &candidate{part: e.part, note: int(e.note), doc: int(e.doc), source: int(e.source), text: e.text}
+	if e.named {
+		c.named = r.names[c.source]
+	}
+	return c
+}
+
 // group pops all candidates with the best score that pass the filter, the
 // latest first, then by path.
 func (r *ranking) group() []*candidate {
 	var list []*candidate
 	best := r.heap[0].score()
 	for len(r.heap) > 0 && r.heap[0].score() == best {
-		c := r.heap.pop()
+		c := r.candidate(r.heap.pop())
 		if reason := r.filter.drops(r.src, c); reason != "" {
 			r.dropped[reason]++
 			continue
@@ -203,11 +225,11 @@ func betterFirst(list []*candidate, betters map[*candidate]*candidate) []*candid
 	return out
 }
 
-// candidateHeap is a binary heap, best candidate first; of equals, the first
+// entryHeap is a binary heap, best entry first; of equals, the first
 // of the source.
-type candidateHeap []*candidate
+type entryHeap []entry
 
-func (h candidateHeap) less(i, j int) bool {
+func (h entryHeap) less(i, j int) bool {
 	if a, b := h[i].score(), h[j].score(); a != b {
 		return a > b
 	}
@@ -217,13 +239,13 @@ func (h candidateHeap) less(i, j int) bool {
 	return h[i].doc < h[j].doc
 }
 
-func (h candidateHeap) init() {
+func (h entryHeap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		h.down(i)
 	}
 }
 
-func (h *candidateHeap) pop() *candidate {
+func (h *entryHeap) pop() entry {
 	old := *h
 	best, last := old[0], len(old)-1
 	old[0] = old[last]
@@ -232,7 +254,7 @@ func (h *candidateHeap) pop() *candidate {
 	return best
 }
 
-func (h candidateHeap) down(i int) {
+func (h entryHeap) down(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(h) {

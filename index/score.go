@@ -1,6 +1,9 @@
 package index
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // The score of a chunk is
 //
@@ -71,12 +74,13 @@ func (n *norms) of(length int) float64 {
 
 // scorer scores the chunks of all parts for one question.
 type scorer struct {
-	terms []queryTerm
-	parts []*scoredPart
-	total stats
-	share map[float64]float64 // coverage to the power of coverageExponent
-	all   float64             // what all terms together cover
-	cut   bool                // common terms were held back
+	terms                  []queryTerm
+	parts                  []*scoredPart
+	total                  stats
+	share                  map[float64]float64 // coverage to the power of coverageExponent
+	lastCovered, lastShare float64             // of the last one asked for
+	all                    float64             // what all terms together cover
+	cut                    bool                // common terms were held back
 
 	chunkNorms, noteNorms norms
 
@@ -88,12 +92,31 @@ type scorer struct {
 // order of the terms, so they do not depend on what else is in the part.
 type scoredPart struct {
 	*part
-	chunk   []float64 // BM25 of the chunk, later times coverage^0.3
+	scores  []docScore
 	context []float64 // what the chunk borrows from those around it
-	covered []float64
-	note    []float64 // BM25 of the note, at its first document
 	touched []int     // documents with a chunk score
 	added   []contribution
+}
+
+// docScore is what one document has so far.
+type docScore struct {
+	chunk   float64 // BM25 of the chunk, later times coverage^0.3
+	covered float64
+	note    float64 // BM25 of the note, at its first document
+}
+
+// usedScores are the scores of searches that have ended: a large vault's are
+// megabytes, and new pages cost more than clearing old ones.
+var usedScores sync.Pool // of *[]docScore
+
+// newScores returns n empty scores.
+func newScores(n int) []docScore {
+	if used, ok := usedScores.Get().(*[]docScore); ok && cap(*used) >= n {
+		scores := (*used)[:n]
+		clear(scores)
+		return scores
+	}
+	return make([]docScore, n)
 }
 
 // contribution is what one term adds to a document; kept when a search explains itself.
@@ -144,9 +167,25 @@ func (s *scorer) score(cut, explain bool) error {
 }
 
 func (p *scoredPart) reset() {
-	p.chunk, p.covered, p.note = make([]float64, p.docs), make([]float64, p.docs), make([]float64, p.docs)
+	p.done()
+	p.scores = newScores(p.docs)
 	p.context = nil
 	p.touched, p.added = nil, nil
+}
+
+// done gives back what s has room in: its scores are gone then.
+func (s *scorer) done() {
+	for _, p := range s.parts {
+		p.done()
+	}
+}
+
+// done gives back what p has room in; its scores are gone then.
+func (p *scoredPart) done() {
+	if p.scores != nil {
+		usedScores.Put(&p.scores)
+		p.scores = nil
+	}
 }
 
 func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
@@ -165,7 +204,8 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 	}
 	for _, doc := range p.touched {
 		if !p.solo(doc) {
-			p.chunk[doc] = float64(p.chunk[doc] * s.coverageShare(p.covered[doc]))
+			d := &p.scores[doc]
+			d.chunk = float64(d.chunk * s.coverageShare(d.covered))
 		}
 	}
 	return nil
@@ -175,12 +215,13 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingList, func(posting)) error, explain bool) error {
 	t := s.terms[k]
 	chunk := func(x posting) float64 {
-		if p.chunk[x.doc] == 0 {
+		d := &p.scores[x.doc]
+		if d.chunk == 0 {
 			p.touched = append(p.touched, x.doc)
 		}
 		add := bm25(t.chunkIDF, x.n, s.chunkNorms.of(x.len))
-		p.chunk[x.doc] += add
-		p.covered[x.doc] += t.covers
+		d.chunk += add
+		d.covered += t.covers
 		if explain {
 			p.added = append(p.added, contribution{x.doc, k, false, x.n, add})
 		}
@@ -188,7 +229,7 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 	}
 	note := func(x posting) {
 		add := bm25(t.noteIDF, x.n, s.noteNorms.of(x.len))
-		p.note[x.doc] += add
+		p.scores[x.doc].note += add
 		if explain {
 			p.added = append(p.added, contribution{x.doc, k, true, x.n, add})
 		}
@@ -237,11 +278,15 @@ func (s *scorer) rescore(i int, p *scoredPart, explain bool) error {
 }
 
 func (s *scorer) coverageShare(covered float64) float64 {
+	if covered == s.lastCovered {
+		return s.lastShare
+	}
 	v, ok := s.share[covered]
 	if !ok {
 		v = pow(min(covered/s.all, 1), coverageExponent)
 		s.share[covered] = v
 	}
+	s.lastCovered, s.lastShare = covered, v
 	return v
 }
 
@@ -253,39 +298,43 @@ func (p *scoredPart) chunkScore(doc int) (chunk, note, context float64) {
 	if p.context != nil {
 		context = p.context[doc]
 	}
-	return p.chunk[doc], float64(noteShare * p.note[p.firstDoc(p.noteOf(doc))]), context
+	return p.scores[doc].chunk, float64(noteShare * p.scores[p.firstDoc(p.noteOf(doc))].note), context
 }
 
 // passages returns every chunk that was found.
-func (p *scoredPart) passages() []candidate {
-	list := make([]candidate, 0, len(p.touched))
+func (p *scoredPart) passages() []entry {
+	list := make([]entry, 0, len(p.touched))
 	for _, d := range p.touched {
-		n := p.noteOf(d)
-		chunk, note, context := p.chunkScore(d)
-		list = append(list, candidate{part: p, note: n, doc: d, source: int(p.source[n]), text: chunk + note + context})
+		list = append(list, p.entry(p.noteOf(d), d))
 	}
 	return list
 }
 
 // best returns each found note's best chunk: for ties, the first.
-func (p *scoredPart) best() []candidate {
-	score := make([]float64, p.notes)
-	doc := make([]int, p.notes)
-	var notes []int
+func (p *scoredPart) best() []entry {
+	list := make([]entry, 0, len(p.touched))
+	var place []int32 // in list, from 1, of the notes of several chunks
 	for _, d := range p.touched {
 		n := p.noteOf(d)
-		chunk, note, context := p.chunkScore(d)
-		total := chunk + note + context
-		if score[n] == 0 {
-			notes = append(notes, n)
-		} else if total < score[n] || total == score[n] && d > doc[n] {
+		e := p.entry(n, d)
+		if p.chunks(n) == 1 {
+			list = append(list, e)
 			continue
 		}
-		score[n], doc[n] = total, d
-	}
-	list := make([]candidate, 0, len(notes))
-	for _, n := range notes {
-		list = append(list, candidate{part: p, note: n, doc: doc[n], source: int(p.source[n]), text: score[n]})
+		if place == nil {
+			place = make([]int32, p.notes)
+		}
+		if place[n] == 0 {
+			list = append(list, e)
+			place[n] = int32(len(list))
+		} else if old := &list[place[n]-1]; e.text > old.text || e.text == old.text && e.doc < old.doc {
+			*old = e
+		}
 	}
 	return list
+}
+
+func (p *scoredPart) entry(note, doc int) entry {
+	chunk, of, context := p.chunkScore(doc)
+	return entry{part: p, note: int32(note), doc: int32(doc), source: p.source[note], text: chunk + of + context}
 }

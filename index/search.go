@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -100,6 +99,7 @@ func (s *searching) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer found.scorer.done()
 	if len(asked) == 0 && len(found.heap) == 0 {
 		return s.literally(ctx)
 	}
@@ -139,7 +139,7 @@ type found struct {
 	asked  []queryTerm // with their counts
 	scorer *scorer
 	names  map[int]string
-	heap   candidateHeap
+	heap   entryHeap
 }
 
 func (s *searching) find(parts []*part, asked []queryTerm) (*found, error) {
@@ -180,46 +180,46 @@ func (s *searching) score(f *found, cut bool) error {
 	if err := f.scorer.score(cut, s.q.Explain); err != nil {
 		return err
 	}
-	f.heap = nil
-	best := 0.0 // of what somebody chose to remember
-	var captured []*candidate
+	f.heap = nil          // they are made anew
+	best, top := 0.0, 0.0 // of what somebody chose to remember, of what was captured
 	for _, p := range f.scorer.parts {
 		list := p.best()
 		if s.q.Passages > 1 {
 			list = p.passages()
 		}
 		for i := range list {
-			c := &list[i]
-			if p.inSession(s.src, c.note) {
-				c.text = float64(c.text * sessionWeight)
-				captured = append(captured, c)
+			e := &list[i]
+			if p.inSession(s.src, int(e.note)) {
+				e.text = float64(e.text * sessionWeight)
+				top = max(top, e.text)
 			} else {
-				best = max(best, c.text)
+				best = max(best, e.text)
 			}
-			f.heap = append(f.heap, c)
+		}
+		if f.heap == nil {
+			f.heap = list // most notes are in the first part
+		} else {
+			f.heap = append(f.heap, list...)
 		}
 	}
-	outrank(captured, best)
-	names := map[int]string{}
-	maps.Copy(names, f.names)
-	f.heap = addNamed(f.heap, f.scorer.parts, names)
+	s.outrank(f.heap, best, top)
+	f.heap = addNamed(f.heap, f.scorer.parts, f.names)
 	f.heap.init()
 	return nil
 }
 
-// outrank lowers captured turns until the best of them stands below best, that
-// of what somebody chose to remember, if there is any. Their order stays.
-func outrank(captured []*candidate, best float64) {
-	top := 0.0
-	for _, c := range captured {
-		top = max(top, c.text)
-	}
+// outrank lowers captured turns, the best of which has top, until that stands
+// below best, that of what somebody chose to remember, if there is any. Their
+// order stays.
+func (s *searching) outrank(list []entry, best, top float64) {
 	limit := float64(best * capturedCap)
 	if best == 0 || top <= limit {
 		return
 	}
-	for _, c := range captured {
-		c.text = float64(c.text * limit / top)
+	for i := range list {
+		if e := &list[i]; e.part.inSession(s.src, int(e.note)) {
+			e.text = float64(e.text * limit / top)
+		}
 	}
 }
 
@@ -233,7 +233,7 @@ func (s *searching) rank(f *found) (*ranking, error) {
 		}
 	}
 	for {
-		r := s.ranking(keep, slices.Clone(f.heap))
+		r := s.ranking(keep, f)
 		r.run()
 		if len(r.kept) > 0 || !f.scorer.cut {
 			return r, nil
@@ -244,9 +244,9 @@ func (s *searching) rank(f *found) (*ranking, error) {
 	}
 }
 
-func (s *searching) ranking(keep filter, heap candidateHeap) *ranking {
+func (s *searching) ranking(keep filter, f *found) *ranking {
 	return &ranking{
-		src: s.src, filter: keep, heap: heap, limit: s.q.Limit,
+		src: s.src, filter: keep, heap: f.heap, names: f.names, limit: s.q.Limit,
 		passages: s.q.Passages, of: map[int]int{}, dropped: map[string]int{},
 	}
 }
@@ -258,9 +258,9 @@ func (s *searching) literally(ctx context.Context) error {
 	p := &scoredPart{part: &part{}}
 	p.noteOf = func(doc int) int { return doc }
 	p.span = func(doc int) span { return span{hits[doc].at, hits[doc].at + len(s.q.Text)} }
-	r := s.ranking(filter{q: s.q, now: s.q.Now}, nil)
+	r := s.ranking(filter{q: s.q, now: s.q.Now}, &found{})
 	for i, h := range hits {
-		r.heap = append(r.heap, &candidate{part: p, note: i, doc: i, source: h.source, text: ln(1 + float64(h.count))})
+		r.heap = append(r.heap, entry{part: p, note: int32(i), doc: int32(i), source: int32(h.source), text: ln(1 + float64(h.count))})
 	}
 	r.heap.init()
 	r.run()

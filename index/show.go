@@ -88,21 +88,21 @@ func (sc *scorer) explain(c *candidate) string {
 	if c.raised != "" {
 		fmt.Fprintf(&b, "; put before %s, which it replaces", c.raised)
 	}
-	if c.part.chunk == nil || c.part.chunk[c.doc] == 0 {
+	if c.part.scores == nil || c.part.scores[c.doc].chunk == 0 {
 		return b.String()
 	}
 	chunk, note, context := c.part.chunkScore(c.doc)
 	first := c.part.firstDoc(c.note)
 	fmt.Fprintf(&b, "\n  passage %.4f = (%s)", chunk, sc.sum(c.part, c.doc, false))
 	if !c.part.solo(c.doc) {
-		fmt.Fprintf(&b, " × %.4f for having %.2f of %.2f", sc.coverageShare(c.part.covered[c.doc]), c.part.covered[c.doc], sc.all)
+		fmt.Fprintf(&b, " × %.4f for having %.2f of %.2f", sc.coverageShare(c.part.scores[c.doc].covered), c.part.scores[c.doc].covered, sc.all)
 	}
 	fmt.Fprintf(&b, "\n  note %.4f = %g × (%s)", note, noteShare, sc.sum(c.part, first, true))
 	if context > 0 {
 		fmt.Fprintf(&b, "\n  context %.4f", context)
 	}
-	if c.text < chunk+note+context {
-		fmt.Fprintf(&b, "\n  × %g as a captured session", sessionWeight)
+	if sum := chunk + note + context; c.text < sum {
+		fmt.Fprintf(&b, "\n  × %.4f as a captured session", c.text/sum)
 	}
 	return b.String()
 }
