@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,9 +186,7 @@ func (e *evaluation) answers(ctx context.Context, s evalSet) (eval.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		for id, found := range run {
-			all[id] = found
-		}
+		maps.Copy(all, run)
 	}
 	return all, nil
 }

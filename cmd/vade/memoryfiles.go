@@ -129,12 +129,13 @@ func (t memoryTree) view(p, rel string) string {
 			sizes[shown] += t[name]
 		}
 	}
-	out := fmt.Sprintf("Here're the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:\n%s\t%s",
-		p, fileSize(total), p)
+	var out strings.Builder
+	out.WriteString(fmt.Sprintf("Here're the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:\n%s\t%s",
+		p, fileSize(total), p))
 	for _, shown := range inTreeOrder(sizes) {
-		out += fmt.Sprintf("\n%s\t%s/%s", fileSize(sizes[shown]), strings.TrimRight(p, "/"), shown)
+		out.WriteString(fmt.Sprintf("\n%s\t%s/%s", fileSize(sizes[shown]), strings.TrimRight(p, "/"), shown))
 	}
-	return out
+	return out.String()
 }
 
 // inTreeOrder sorts paths as a walk meets them: a folder, then what is in it.
