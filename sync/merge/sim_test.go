@@ -351,6 +351,9 @@ func TestSimulation(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct{ hosts, rounds, worlds int }{{3, 30, 40}, {5, 30, 12}, {2, 60, 12}} {
 		var written, parked, objects int
+		if testing.Short() { // under the race detector
+			size.worlds /= 6
+		}
 		for seed := range size.worlds {
 			ok := t.Run(fmt.Sprintf("%d hosts %d", size.hosts, seed), func(t *testing.T) {
 				w := newWorld(t, uint64(seed), size.hosts)
