@@ -61,7 +61,7 @@ func (b *bench) remember(ctx context.Context) error {
 		}
 		ms, err := b.turns(
 			func(run int) (time.Duration, error) {
-				return b.vade(ctx, v.home, "remember", "--title", fmt.Sprintf("Bench %d", run), prose(1_000_000+run, 1000))
+				return b.vade(ctx, v.home, "remember", "--title", fmt.Sprintf("Bench %d", run), "--", prose(1_000_000+run, 1000))
 			},
 			func(int) (time.Duration, error) { return b.vade(ctx, v.home, "version") },
 			func(run int) (time.Duration, error) { return b.addAndCommit(ctx, v.git, run) },
@@ -169,7 +169,7 @@ func (b *bench) sizeAfterWrites(ctx context.Context) error {
 	const writes = 1200
 	home := filepath.Join(b.dir, "writes")
 	for i := range writes {
-		if _, err := b.vade(ctx, home, "remember", "--title", fmt.Sprintf("Write %d", i), prose(3_000_000+i, 1000)); err != nil {
+		if _, err := b.vade(ctx, home, "remember", "--title", fmt.Sprintf("Write %d", i), "--", prose(3_000_000+i, 1000)); err != nil {
 			return err
 		}
 	}
