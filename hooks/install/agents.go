@@ -153,7 +153,11 @@ func (h Host) codex(a *agent) {
 	a.home = h.dir("CODEX_HOME", ".codex")
 	config := filepath.Join(a.home, "config.toml")
 	entry := func(event string) string {
-		return fmt.Sprintf(`{"type":"command","command":%s,"timeout":%d}`, quoted(h.shell(a.Name, event)), a.timeout())
+		timeout := a.timeout()
+		if event == "SessionEnd" {
+			timeout = 3 // Codex warns of more
+		}
+		return fmt.Sprintf(`{"type":"command","command":%s,"timeout":%d}`, quoted(h.shell(a.Name, event)), timeout)
 	}
 	a.hooks = []part{hookPart{h: h, path: filepath.Join(a.home, "hooks.json"), agent: a.Name, events: a.events(), entry: entry}}
 	a.mcp = []part{tomlPart{h, config}, h.skill("")}
