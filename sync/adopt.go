@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"vademecum/vault"
 	"vademecum/vault/repo"
 )
@@ -79,9 +81,9 @@ func adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, *vault
 	}
 	done, err := ad.commit(ctx, found)
 	if err == nil {
-		err = ad.catchUp(ctx, found.behind, &done)
+		err = ad.catchUp(ctx, append(found.behind, ad.aside...), &done)
 	}
-	if len(done.Paths)+len(found.behind) > 0 {
+	if len(done.Paths)+len(found.behind)+len(ad.aside) > 0 {
 		return done, nil, err
 	}
 	return done, found.seen, err
@@ -101,6 +103,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 type adopter struct {
 	v *vault.Vault
 	o AdoptOptions
+	// aside are paths whose files had to move aside: main's can be there now.
+	aside []string
+	// was holds what git's index has at the paths that changed: a file that is
+	// one of these was moved there.
+	was map[plumbing.Hash]bool
 }
 
 // edits are the differences between the work tree and main.
@@ -268,6 +275,17 @@ func (e *edits) accident() bool {
 	return gone > handful && gone*2 > e.total
 }
 
+func (e *edits) was() map[plumbing.Hash]bool {
+	was := map[plumbing.Hash]bool{}
+	for _, m := range e.gone {
+		was[m.Hash] = true
+	}
+	for _, f := range e.changed {
+		was[f.IndexHash] = true
+	}
+	return was
+}
+
 func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 	done := Adopted{Paths: []string{}, Left: append([]Left{}, e.left...), Hot: len(e.hot) > 0}
 	for _, p := range e.hot {
@@ -289,6 +307,7 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 		return done, nil
 	}
 	op := vault.Op{Name: "adopt", Subject: subject(e), Origin: editorOf(ad.v)}
+	ad.was = e.was()
 	left := len(done.Left)
 	commit, err := ad.v.Update(ctx, op, func(tx *vault.Tx) error {
 		done.Left = done.Left[:left]
@@ -367,20 +386,22 @@ func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
 			return nil
 		}
 	}
-	if f.IndexHash.IsZero() && tx.Buried(data) {
-		done.Left = append(done.Left, Left{Path: f.Path, Reason: "is a copy of a memory that was forgotten; \"vade restore\" brings it back, or delete the file"})
+	path, err := ad.makeRoom(tx, f.Path, data)
+	if err != nil {
+		return err
+	}
+	aside := path != f.Path
+	if (f.IndexHash.IsZero() || aside) && tx.Buried(data) {
+		done.Left = append(done.Left, Left{Path: path, Reason: "is a copy of a memory that was forgotten; \"vade restore\" brings it back, or delete the file"})
 		return nil
 	}
-	merged, err := ad.unstale(tx, f, data)
-	if err != nil {
+	if !aside {
+		if data, err = ad.unstale(tx, f, data); err != nil {
+			return err
+		}
+	}
+	if err := tx.LiftTombstones(path, data); err != nil {
 		return err
 	}
-	path, err := ad.makeRoom(tx, f.Path, merged)
-	if err != nil {
-		return err
-	}
-	if err := tx.LiftTombstones(path, merged); err != nil {
-		return err
-	}
-	return tx.Adopt(path, merged)
+	return tx.Adopt(path, data)
 }

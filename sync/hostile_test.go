@@ -267,3 +267,117 @@ func TestStagedFolderIsNoStagedFile(t *testing.T) {
 	settle(t, a, b)
 	b.wantText("the file")
 }
+
+// TestFreshFileAgainstPulled: a file that nobody committed yet lies where the
+// remote brings another one.
+func TestFreshFileAgainstPulled(t *testing.T) {
+	const header = "---\nid: 01M8NQFKYG1R7HD9JQN5AQJBAK\ntitle: Note\n---\n"
+	tests := map[string]struct {
+		path, ours, theirs string
+		then               func(t *testing.T, b *host)
+	}{
+		"two memories":        {path: "Note.md", ours: "our words\n", theirs: "their words\n"},
+		"one memory":          {path: "Note.md", ours: header + "our words\n", theirs: header + "their words\n"},
+		"memories with ids":   {path: "Note.md", ours: header + "our words\n", theirs: strings.Replace(header, "01M8", "01M7", 1) + "their words\n"},
+		"texts":               {path: "files/a.txt", ours: "our words\n", theirs: "their words\n"},
+		"a list of patterns":  {path: ".gitignore", ours: "# our words\n", theirs: "# their words\n"},
+		"a text appended to":  {path: "files/a.txt", ours: "our words\n", theirs: "their words\n", then: appendMore},
+		"a memory and a edit": {path: "Note.md", ours: "our words\n", theirs: "their words\n", then: editMore},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			a, b := pair(t)
+			if old, err := os.ReadFile(filepath.Join(a.dir(), tt.path)); err == nil {
+				tt.ours, tt.theirs = string(old)+tt.ours, string(old)+tt.theirs
+			}
+			a.write(tt.path, tt.theirs)
+			a.sync()
+			b.write(tt.path, tt.ours)
+			b.pull(a)
+			more := ""
+			if tt.then != nil {
+				tt.then(t, b)
+				more = "more words"
+			}
+			settle(t, b, a)
+			for _, h := range []*host{a, b} {
+				for _, words := range []string{"our words", "their words", more} {
+					if !strings.Contains(h.text(), words) {
+						t.Errorf("%s lost %q:\n%s", h.name, words, h.text())
+					}
+				}
+			}
+		})
+	}
+}
+
+func appendMore(t *testing.T, b *host) {
+	r, err := b.vault().AppendFile(t.Context(), "a.txt", []byte("more words\n"), vault.Precondition{})
+	if err != nil || len(r.Warnings) == 0 {
+		t.Errorf("append: %+v, %v", r, err)
+	}
+	b.remember("Meanwhile", "written meanwhile")
+}
+
+func editMore(t *testing.T, b *host) {
+	body := "our words\nmore words\n"
+	r, err := b.vault().Edit(t.Context(), "Note.md", vault.Edit{Body: &body})
+	if err != nil || len(r.Warnings) == 0 {
+		t.Errorf("edit: %+v, %v", r, err)
+	}
+	b.remember("Meanwhile", "written meanwhile")
+}
+
+// TestBuriedCopyInTheWay: the old copy of a forgotten memory lies where the remote
+// brings another file. It stays buried and hides nothing.
+func TestBuriedCopyInTheWay(t *testing.T) {
+	a, b := pair(t)
+	seed := b.memories()[0]
+	data, err := os.ReadFile(filepath.Join(b.dir(), seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.vault().Forget(t.Context(), vault.Ref(seed), ""); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, b, a)
+	b.write("copies/c4.md", string(data))
+	a.write("copies/c4.md", "their words\n")
+	a.sync()
+	if r := b.sync(); len(r.Left) != 1 {
+		t.Errorf("left: %v", r.Left)
+	}
+	for range 2 {
+		r := b.sync()
+		if len(r.Left) != 1 || !strings.HasPrefix(r.Left[0].Path, "copies/c4-") {
+			t.Errorf("left: %v", r.Left)
+		}
+	}
+	a.sync()
+	for _, h := range []*host{a, b} {
+		if got := h.bodies(); len(got) != 1 || got["copies/c4.md"] != "their words\n" {
+			t.Errorf("%s has %q", h.name, got)
+		}
+	}
+}
+
+// TestSwappedNames: a human gives two notes each other's names. Their old versions
+// under these names are no reason to take one for a stale buffer.
+func TestSwappedNames(t *testing.T) {
+	a, b := pair(t)
+	a.write("one.md", "first\nthird words\nfourth words\nfifth words\n")
+	settle(t, a, b)
+	a.write("two.md", "twentieth\nthird words\nfourth words\nfifth words\n")
+	a.sync()
+	b.write("one.md", "first\neighteenth\nthirteenth\nfourteenth\n")
+	settle(t, b, a)
+	for _, step := range [][2]string{{"one.md", "x.tmp"}, {"two.md", "one.md"}, {"x.tmp", "two.md"}} {
+		if err := os.Rename(filepath.Join(a.dir(), step[0]), filepath.Join(a.dir(), step[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle(t, a, b)
+	if got := b.bodies(); !strings.Contains(got["one.md"], "third words") || !strings.Contains(got["two.md"], "thirteenth") {
+		t.Errorf("got %q", got)
+	}
+}

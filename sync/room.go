@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -10,21 +11,30 @@ import (
 )
 
 // makeRoom returns the path at which the human's file at path can be committed.
-// It is path, unless main came to have a folder of that name, which the disk could
-// not take: then the human's file moves aside, as a merge would have moved it. A
-// file of main that is where the human has the folder of path moves aside too.
+// It is path, unless main came to have another memory there, or a folder of that
+// name, which the disk could not take: then the human's file moves aside, as a
+// merge would have moved one of the two. A file of main that is where the human
+// has the folder of path moves aside too.
 func (ad *adopter) makeRoom(tx *vault.Tx, path string, data []byte) (string, error) {
+	taken := func(other string) (bool, error) { return ad.taken(tx, other) }
 	for {
 		rival, err := tx.Clash(path)
-		if err != nil || rival == "" {
-			return path, err
+		if err != nil {
+			return "", err
 		}
-		taken := func(other string) (bool, error) { return ad.taken(tx, other) }
+		if rival == "" {
+			other, err := ad.another(tx, path, data)
+			if err != nil || !other {
+				return path, err
+			}
+			rival = path
+		}
 		if rival == path {
 			other, err := merge.Aside(path, data, taken)
 			if err != nil {
 				return "", err
 			}
+			ad.aside = append(ad.aside, path)
 			return other, ad.v.Git().WorkTree().MoveAside(path, other)
 		}
 		theirs, err := tx.ReadCommitted(rival)
@@ -40,6 +50,23 @@ func (ad *adopter) makeRoom(tx *vault.Tx, path string, data []byte) (string, err
 			return "", err
 		}
 	}
+}
+
+// another reports whether main's memory at path is another one than the human's:
+// both are new, and not the same by id.
+func (ad *adopter) another(tx *vault.Tx, path string, data []byte) (bool, error) {
+	if base, noted := ad.v.EditBase(path); !noted || !base.IsZero() || !vault.IsMemoryPath(path) {
+		return false, nil
+	}
+	theirs, err := tx.ReadCommitted(path)
+	if errors.Is(err, vault.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || bytes.Equal(theirs, data) {
+		return false, err
+	}
+	id := idOf(data)
+	return id == "" || id != idOf(theirs), nil
 }
 
 // taken reports whether there is anything at path, on disk or in main.

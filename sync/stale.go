@@ -26,6 +26,9 @@ func (ad *adopter) unstale(tx *vault.Tx, f repo.ScanFile, data []byte) ([]byte, 
 	}
 	base, ok := ad.v.EditBase(f.Path)
 	if !ok {
+		if ad.was[f.Hash] {
+			return data, nil // another file was moved here: nobody edited this one
+		}
 		if base, ok, err = ad.guessBase(tx, f.Path, data); err != nil || !ok {
 			return data, err
 		}
@@ -33,18 +36,23 @@ func (ad *adopter) unstale(tx *vault.Tx, f repo.ScanFile, data []byte) ([]byte, 
 			return data, nil
 		}
 	}
-	if base == current || base.IsZero() {
+	if base == current {
 		return data, nil
 	}
-	old, err := repo.ReadBlob(ad.v.Git(), base)
-	if err != nil {
-		return data, err
+	var old []byte // nil: main had none when the human made the file
+	if !base.IsZero() {
+		if old, err = repo.ReadBlob(ad.v.Git(), base); err != nil {
+			return data, err
+		}
+		if old == nil {
+			old = []byte{}
+		}
 	}
 	now, err := repo.ReadBlob(ad.v.Git(), current)
 	if err != nil {
 		return data, err
 	}
-	result := merge.Files(old, merge.Side{Data: data}, merge.Side{Data: now})
+	result := merge.Versions(f.Path, old, merge.Side{Data: data}, merge.Side{Data: now})
 	if len(result.Lost) == 0 {
 		return result.Data, nil
 	}
@@ -55,11 +63,13 @@ func (ad *adopter) unstale(tx *vault.Tx, f repo.ScanFile, data []byte) ([]byte, 
 
 // name is how a parked side names the memory at path.
 func name(path string, data []byte) string {
-	if id := vault.ParseDocument(data).Memory().ID; id != "" {
+	if id := idOf(data); id != "" {
 		return string(id)
 	}
 	return path
 }
+
+func idOf(data []byte) vault.ID { return vault.ParseDocument(data).Memory().ID }
 
 // guessBase is the version that data most probably derives from, when main's
 // came from another host after it; ok is false when that is main's own.
@@ -84,11 +94,11 @@ func (ad *adopter) guessBase(tx *vault.Tx, path string, data []byte) (base plumb
 			break // made here: an editor here that loaded something older saw it change
 		}
 	}
-	if len(versions) < 2 {
-		return base, false, nil
+	if len(versions) < 2 || idOf(data) != idOf(versions[0]) {
+		return base, false, nil // another memory was put in its place
 	}
 	i := merge.NearestBase(data, versions)
-	if i < 1 {
+	if i < 1 || idOf(versions[i]) != idOf(data) {
 		return base, false, nil
 	}
 	return blobs[i], true, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -211,6 +212,9 @@ func (v *Vault) commitPaths(ctx context.Context, n heldChange) (bool, error) {
 		}
 	}
 	if err := tx.adoptUnchanged(); err != nil {
+		return false, err
+	}
+	if held, err := tx.unmerged(slices.Collect(maps.Keys(tx.changes))); err != nil || held != "" {
 		return false, err
 	}
 	done, err := tx.commit(ctx, Op{Name: n.Op, Subject: n.Subject, Origin: n.Origin})

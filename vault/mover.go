@@ -30,6 +30,7 @@ type mover struct {
 	seen      map[string]plumbing.Hash // on disk, and meant to be replaced
 	moved     bool                     // something was changed
 	unwritten []Unwritten
+	ahead     bool // new versions are not main's yet, but for those that are
 }
 
 // taken stands for the blob of what is no text, or cannot be read. No object
@@ -72,7 +73,7 @@ func (m *mover) write(ctx context.Context, changes []repo.Change) error {
 		}
 		switch {
 		case have == c.NewHash:
-			m.v.DropEditBase(c.Path)
+			m.settled(c)
 			if !have.IsZero() {
 				there = append(there, c.Path)
 			}
@@ -112,7 +113,7 @@ func (m *mover) remove(changes []repo.Change) error {
 			err = m.leave(c, err)
 		case err == nil:
 			m.moved = true
-			m.v.DropEditBase(c.Path)
+			m.settled(c)
 		}
 		if err != nil {
 			return err
@@ -144,9 +145,16 @@ func (m *mover) writeAll(ctx context.Context, changes []repo.Change) error {
 			continue
 		}
 		m.moved = true
-		m.v.DropEditBase(c.Path)
+		m.settled(c)
 	}
 	return nil
+}
+
+// settled forgets what the file at c's path was based on: it is what main has.
+func (m *mover) settled(c repo.Change) {
+	if !m.ahead || c.OldHash == c.NewHash {
+		m.v.DropEditBase(c.Path)
+	}
 }
 
 // anyWritten reports whether a file is at its new version, or cannot be read.

@@ -296,6 +296,10 @@ func (t *Tx) commit(ctx context.Context, op Op) (Commit, error) {
 		done.Unwritten, err = t.saveFiles(ctx)
 		return done, err
 	}
+	if held, err := t.unmerged(slices.Sorted(maps.Keys(t.put))); err != nil || held != "" {
+		done.Held = held
+		return done, err
+	}
 	index, held, err := t.v.claim(ctx, t.head, done.Paths)
 	if err != nil || held != "" {
 		done.Held = held
@@ -334,9 +338,29 @@ func (t *Tx) saveFiles(ctx context.Context) ([]Unwritten, error) {
 		}
 		changes = append(changes, repo.Change{Path: path, OldHash: was, NewHash: t.changes[path]})
 	}
-	m := mover{v: t.v, seen: t.seen}
+	m := mover{v: t.v, seen: t.seen, ahead: true}
 	err := m.write(ctx, changes)
 	return m.unwritten, err
+}
+
+// unmerged is why what is on disk at paths must not be committed as it is: main got
+// another version from elsewhere while a human had the file changed. The next sync
+// merges the two.
+func (t *Tx) unmerged(paths []string) (string, error) {
+	for _, path := range paths {
+		base, noted := t.v.EditBase(path)
+		if !noted {
+			continue
+		}
+		committed, err := t.Committed(path)
+		if err != nil {
+			return "", err
+		}
+		if base != committed {
+			return fmt.Sprintf("%s was changed here and elsewhere; \"vade sync\" merges the two", path), nil
+		}
+	}
+	return "", nil
 }
 
 // edits turns the changes into tree edits by path, dropping what changes

@@ -182,20 +182,30 @@ func (e *engine) mergeContent(u *unit) (FileResult, error) {
 	if b.Data, err = e.data(u.b); err != nil {
 		return FileResult{}, err
 	}
+	if u.a.isMemory() != u.b.isMemory() {
+		return Texts(base, a, b), nil
+	}
+	return Versions(u.a.path, base, a, b), nil
+}
+
+// Versions merges two versions of the file at p by what a file there is: a memory
+// ([Files]), a text ([Texts]), or what a vault says of itself. A nil base means that
+// both sides added it.
+func Versions(p string, base []byte, a, b Side) FileResult {
 	switch {
-	case u.a.path == vault.ConfigPath:
-		return mergeConfigs(a.Data, b.Data), nil
-	case vault.IsTombstone(u.a.path):
-		return mergeTombstones(a.Data, b.Data), nil
-	case u.a.isMemory() && u.b.isMemory():
-		if !u.base.there() {
+	case p == vault.ConfigPath:
+		return mergeConfigs(a.Data, b.Data)
+	case vault.IsTombstone(p):
+		return mergeTombstones(a.Data, b.Data)
+	case vault.IsMemoryPath(p):
+		if base == nil {
 			a.Data, b.Data = oneID(a.Data, b.Data)
 		}
-		return Files(base, a, b), nil
-	case !u.base.there() && strings.HasPrefix(path.Base(u.a.path), "."):
+		return Files(base, a, b)
+	case base == nil && strings.HasPrefix(path.Base(p), "."):
 		base = []byte{} // lists of patterns: every line of both
 	}
-	return Texts(base, a, b), nil
+	return Texts(base, a, b)
 }
 
 // mergeConfigs merges what two clones say of their vault: the newer format,
