@@ -261,12 +261,32 @@ func (h Host) pi(a *agent) {
 		}
 		list, err := d.Elements("packages")
 		for _, raw := range list {
-			if strings.Contains(string(raw), "vade-pi") {
+			if ofPi(raw, a.home) {
 				return file + ", packages", nil
 			}
 		}
 		return "", err
 	}
+}
+
+// ofPi reports whether an entry of Pi's packages is ours: by the package's name,
+// or by what the folder holds that it names.
+func ofPi(raw json.RawMessage, home string) bool {
+	const name = "vade-pi"
+	var entry string
+	if json.Unmarshal(raw, &entry) != nil {
+		var long struct {
+			Source string `json:"source"`
+		}
+		_ = json.Unmarshal(raw, &long)
+		entry = long.Source
+	}
+	dir := entry
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(home, dir)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
+	return strings.Contains(entry, name) || strings.Contains(string(text), `"name": "`+name+`"`)
 }
 
 func (h Host) cline(a *agent) {

@@ -281,12 +281,16 @@ func TestSetupRefuses(t *testing.T) {
 		{"plugin in Codex", "codex", ".codex/config.toml", "[plugins.\"vade@vade\"]\nenabled = true\n", "installed as a plugin"},
 		{"extension in Gemini", "gemini", ".gemini/extensions/vade/x", "", "installed as a plugin"},
 		{"package in Pi", "pi", ".pi/agent/settings.json", `{"packages":["npm:vade-pi"]}`, "installed as a plugin"},
+		{"folder in Pi", "pi", ".pi/agent/x/package.json", `{"name": "vade-pi"}`, "installed as a plugin"},
 		{"unknown agent", "emacs", "x", "", "cannot be set up"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHost(t)
 			h.write(t, tt.file, tt.text)
+			if tt.name == "folder in Pi" {
+				h.write(t, ".pi/agent/settings.json", `{"packages":[{"source":"./x"}]}`)
+			}
 			before := tree(t, h.Home)
 			_, err := h.Setup([]string{tt.agent}, Wish{MCP: true})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
