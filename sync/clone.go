@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -53,13 +54,54 @@ func Clone(ctx context.Context, url, home string, o CloneOptions) (Cloned, error
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return Cloned{}, err
 	}
-	dir, err := os.MkdirTemp(home, ".clone-")
+	dir, remove, err := scratch(ctx, home)
 	if err != nil {
 		return Cloned{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	c := cloner{url: url, home: home, dir: dir, wire: wire, tip: tip}
 	return c.run(ctx, o)
+}
+
+// scratch makes a folder in home to clone into, and removes those that killed
+// clones left: nobody holds their locks any more.
+func scratch(ctx context.Context, home string) (dir string, remove func(), err error) {
+	const prefix, suffix = ".clone-", ".lock"
+	left, err := filepath.Glob(filepath.Join(home, prefix+"*"+suffix))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, lock := range left {
+		if unlock, err := vault.LockPath(ctx, lock, 0); err == nil {
+			dropScratch(strings.TrimSuffix(lock, suffix), lock)
+			unlock()
+		}
+	}
+	f, err := os.CreateTemp(home, prefix+"*"+suffix)
+	if err != nil {
+		return "", nil, err
+	}
+	lock := f.Name()
+	dir = strings.TrimSuffix(lock, suffix)
+	unlock, err := vault.LockPath(ctx, lock, 0)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", nil, err
+	}
+	remove = func() {
+		dropScratch(dir, lock)
+		unlock()
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dir, remove, nil
+}
+
+func dropScratch(dir, lock string) {
+	_ = os.RemoveAll(dir)
+	_ = os.Remove(lock + ".next") // of vault.LockPath
+	_ = os.Remove(lock)
 }
 
 // cloner is one run of Clone: it works in dir and moves it into place.

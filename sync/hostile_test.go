@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/go-cmp/cmp"
 
 	"vademecum/sync"
 	"vademecum/vault"
@@ -379,5 +380,45 @@ func TestSwappedNames(t *testing.T) {
 	settle(t, a, b)
 	if got := b.bodies(); !strings.Contains(got["one.md"], "third words") || !strings.Contains(got["two.md"], "thirteenth") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestRoundWithoutVault(t *testing.T) {
+	if r := newHost(t, "A", 1).sync(); !r.Nothing() {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestCloneSweeps: what a killed clone left is gone after the next one; a clone
+// that runs is left alone.
+func TestCloneSweeps(t *testing.T) {
+	a, _ := pair(t)
+	c := newHost(t, "C", 3)
+	for _, name := range []string{".clone-dead", ".clone-alive"} {
+		if err := os.MkdirAll(filepath.Join(c.home, name, "vault"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.home, ".clone-dead.lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := vault.LockPath(t.Context(), filepath.Join(c.home, ".clone-alive.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	c.clone(git(t, a.dir(), "config", "remote.origin.url"))
+	var names []string
+	entries, err := os.ReadDir(c.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".clone-alive.lock.next" {
+			names = append(names, e.Name())
+		}
+	}
+	if diff := cmp.Diff([]string{".clone-alive", ".clone-alive.lock", "todd"}, names); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -74,6 +74,9 @@ var ErrBusy = errors.New("another sync is running")
 // adopted stays adopted when the remote cannot be reached.
 func Round(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
 	r := Report{Committed: []string{}, Adopted: []string{}, Left: []Left{}, Expired: []string{}, Conflicts: []string{}, Flags: []string{}, Folded: []string{}, Warnings: []string{}}
+	if !v.Exists() {
+		return r, nil // nor is there a folder to lock
+	}
 	unlock, err := lockRounds(ctx, v, o.Wait)
 	if err != nil {
 		return r, err
