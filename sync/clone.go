@@ -73,8 +73,7 @@ func scratch(ctx context.Context, home string) (dir string, remove func(), err e
 	}
 	for _, lock := range left {
 		if unlock, err := vault.LockPath(ctx, lock, 0); err == nil {
-			dropScratch(strings.TrimSuffix(lock, suffix), lock)
-			unlock()
+			dropScratch(strings.TrimSuffix(lock, suffix), lock, unlock)
 		}
 	}
 	f, err := os.CreateTemp(home, prefix+"*"+suffix)
@@ -87,10 +86,7 @@ func scratch(ctx context.Context, home string) (dir string, remove func(), err e
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", nil, err
 	}
-	remove = func() {
-		dropScratch(dir, lock)
-		unlock()
-	}
+	remove = func() { dropScratch(dir, lock, unlock) }
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		remove()
 		return "", nil, err
@@ -98,8 +94,9 @@ func scratch(ctx context.Context, home string) (dir string, remove func(), err e
 	return dir, remove, nil
 }
 
-func dropScratch(dir, lock string) {
+func dropScratch(dir, lock string, unlock func()) {
 	_ = os.RemoveAll(dir)
+	unlock() // first: Windows removes no open file
 	_ = os.Remove(lock + ".next") // of vault.LockPath
 	_ = os.Remove(lock)
 }
