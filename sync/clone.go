@@ -96,7 +96,7 @@ func scratch(ctx context.Context, home string) (dir string, remove func(), err e
 
 func dropScratch(dir, lock string, unlock func()) {
 	_ = os.RemoveAll(dir)
-	unlock() // first: Windows removes no open file
+	unlock()                      // first: Windows removes no open file
 	_ = os.Remove(lock + ".next") // of vault.LockPath
 	_ = os.Remove(lock)
 }
