@@ -51,6 +51,9 @@ func usagef(format string, args ...any) error {
 }
 
 func usageError(cmd *cobra.Command, err error) error {
+	if strings.Contains(err.Error(), "unknown shorthand flag: ' '") { // "- a list item"
+		return hinted(usagef("a text that begins with a dash was taken for flags"), `put "--" before it, or give it on standard input`)
+	}
 	return &codedError{
 		code: exitUsage,
 		hint: fmt.Sprintf("run %q for its usage", cmd.CommandPath()+" --help"),
