@@ -182,9 +182,9 @@ func (s *scorer) done() {
 
 // done gives back what p has room in; its scores are gone then.
 func (p *scoredPart) done() {
-	if p.scores != nil {
-		usedScores.Put(&p.scores)
+	if used := p.scores; used != nil {
 		p.scores = nil
+		usedScores.Put(&used) // of its own: who takes it must share nothing with p
 	}
 }
 
