@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vademecum/hooks/install"
 )
 
 // setConfig sets section.key of the config to value, a plain word. Only that
@@ -38,24 +40,7 @@ func replaceFile(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".vade-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
+	return install.Replace(path, text, 0o600)
 }
 
 // errYAMLForm: the file says it in a form in which no single line can be changed.

@@ -281,7 +281,7 @@ func (p *Plan) apply(c *Change) error {
 	if st, err := os.Stat(c.Path); err == nil {
 		mode = st.Mode().Perm()
 	}
-	return replace(c.Path, c.After, mode)
+	return Replace(c.Path, c.After, mode)
 }
 
 // keep records what is about to be written, with a copy of what was there.
@@ -333,7 +333,7 @@ func (p *Plan) restore(c *Change) error {
 		if err != nil {
 			return err
 		}
-		if err := replace(c.Path, c.After, st.Mode().Perm()); err != nil {
+		if err := Replace(c.Path, c.After, st.Mode().Perm()); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func (h Host) saveRecord(r *record) error {
 	if err := os.MkdirAll(h.State, 0o700); err != nil {
 		return err
 	}
-	return replace(h.recordPath(), append(raw, '\n'), 0o600)
+	return Replace(h.recordPath(), append(raw, '\n'), 0o600)
 }
 
 // sweep removes the folders that were made and have nothing in them any more,
@@ -93,11 +93,12 @@ func (h Host) backup(path string, text []byte) (string, error) {
 	if err := os.MkdirAll(filepath.Join(h.State, "backup"), 0o700); err != nil {
 		return "", err
 	}
-	return name, replace(h.backupPath(name), text, 0o600)
+	return name, Replace(h.backupPath(name), text, 0o600)
 }
 
-// replace makes text all that path holds, at once.
-func replace(path string, text []byte, mode fs.FileMode) error {
+// Replace makes text all that path holds, at once and durably: who reads path
+// sees the old text or the new one.
+func Replace(path string, text []byte, mode fs.FileMode) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".vade-*")
 	if err != nil {
 		return err
