@@ -80,6 +80,9 @@ func adopt(ctx context.Context, v *vault.Vault, o AdoptOptions) (Adopted, *vault
 		}
 	}
 	done, err := ad.commit(ctx, found)
+	if err == nil && len(o.Paths) == 0 {
+		err = v.DropMissed()
+	}
 	if err == nil {
 		err = ad.catchUp(ctx, append(found.behind, ad.aside...), &done)
 	}
@@ -392,6 +395,9 @@ func (ad *adopter) adopt(tx *vault.Tx, f repo.ScanFile, done *Adopted) error {
 	}
 	aside := path != f.Path
 	if (f.IndexHash.IsZero() || aside) && tx.Buried(data) {
+		if ad.v.Missed(f.Hash) { // it was moved while its forgetting came
+			return ad.v.Git().WorkTree().Remove(path)
+		}
 		done.Left = append(done.Left, Left{Path: path, Reason: "is a copy of a memory that was forgotten; \"vade restore\" brings it back, or delete the file"})
 		return nil
 	}

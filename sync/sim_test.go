@@ -53,6 +53,7 @@ type game struct {
 	thinned map[string]int  // how often somebody took one of several copies out
 	buried  []string        // texts that were forgotten
 	dead    map[string]bool // words in them: a copy that is said again elsewhere before that is known may go too
+	copied  map[vault.ID]bool
 	log     []string
 }
 
@@ -60,6 +61,7 @@ func newGame(t *testing.T, seed, hosts int) *game {
 	g := &game{
 		t: t, rng: rand.New(rand.NewPCG(uint64(seed), 7)), now: time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC),
 		written: map[string]bool{}, removed: map[string]bool{}, thinned: map[string]int{}, dead: map[string]bool{},
+		copied: map[vault.ID]bool{},
 	}
 	entropy := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	clock := func() time.Time { g.now = g.now.Add(time.Second); return g.now }
@@ -134,6 +136,9 @@ func (g *game) sync(h *host) {
 	}
 	for _, l := range r.Left {
 		if strings.Contains(l.Reason, "forgotten") { // as it says
+			if id := vault.ParseDocument(h.read(l.Path)).Memory().ID; !g.copied[id] {
+				g.t.Errorf("%s: nobody copied %s, and yet it %s", h.name, l.Path, l.Reason)
+			}
 			h.remove(l.Path)
 		}
 	}
@@ -221,6 +226,7 @@ var moves = slices.Concat(
 		{"resolve", (*game).resolve},
 		{"revive", (*game).revive},
 		{"rename", (*game).rename},
+		{"rename and forget", (*game).renameAndForget},
 		{"append", (*game).appendLine},
 		{"delete a line", (*game).deleteLine},
 		{"rm", (*game).rm},
@@ -386,6 +392,14 @@ func (g *game) rename(h *host, m string) error {
 	return h.move(m, to)
 }
 
+func (g *game) renameAndForget(h *host, m string) error {
+	to := fmt.Sprintf("memories/x/gone%d.md", g.rng.IntN(30))
+	if err := h.move(m, to); err != nil {
+		return err
+	}
+	return g.forget(h, to)
+}
+
 func (h *host) move(from, to string) error {
 	src, dst := filepath.Join(h.dir(), filepath.FromSlash(from)), filepath.Join(h.dir(), filepath.FromSlash(to))
 	if _, err := os.Lstat(dst); err == nil || from == "" {
@@ -398,6 +412,7 @@ func (g *game) copyFile(h *host, m string) error {
 	to := fmt.Sprintf("copies/c%d.md", g.rng.IntN(5))
 	if m != "" && len(h.read(to)) == 0 {
 		h.write(to, string(h.read(m)))
+		g.copied[vault.ParseDocument(h.read(m)).Memory().ID] = true
 	}
 	return nil
 }

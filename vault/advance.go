@@ -84,7 +84,7 @@ func (v *Vault) advance(ctx context.Context, index *repo.IndexLock, from, to plu
 	if err := v.writeMarker(from, to, reason); err != nil {
 		return nil, err
 	}
-	m := mover{v: v, seen: seen}
+	m := mover{v: v, seen: seen, pulled: seen == nil}
 	err := v.move(ctx, &m, index, from, to, reason)
 	if err == nil || errors.Is(err, repo.ErrRefMoved) || !m.moved {
 		return m.unwritten, errors.Join(err, v.removeMarker())

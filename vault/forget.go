@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"vademecum/vault/repo"
@@ -35,7 +36,7 @@ func (v *Vault) Forget(ctx context.Context, ref Ref, ifMatch Version) (Receipt, 
 				return err
 			}
 		}
-		return nil
+		return s.leaveNoOther(tx, target)
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("forget %s: %w", target.Path, err)
@@ -60,6 +61,30 @@ func (s *Snapshot) parkedOf(m *Memory) []string {
 		}
 	}
 	return paths
+}
+
+// leaveNoOther removes from main what a human moved to where m is now: a
+// checkout would bring it back.
+func (s *Snapshot) leaveNoOther(tx *Tx, m *Memory) error {
+	for _, gone := range s.scan.Missing {
+		if m.ID == "" || gone.Path == m.Path || !IsMemoryPath(gone.Path) || s.v.Absent(gone.Path) != nil {
+			continue
+		}
+		raw, err := tx.ReadCommitted(gone.Path)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if ParseDocument(raw).Memory().ID != m.ID {
+			continue
+		}
+		if there, err := tx.Exists(gone.Path); err == nil && !there {
+			tx.Remove(gone.Path)
+		}
+	}
+	return nil
 }
 
 // bury replaces the memory at path by its tombstone.

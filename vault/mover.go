@@ -31,6 +31,7 @@ type mover struct {
 	moved     bool                     // something was changed
 	unwritten []Unwritten
 	ahead     bool // new versions are not main's yet, but for those that are
+	pulled    bool // the change comes from elsewhere
 }
 
 // taken stands for the blob of what is no text, or cannot be read. No object
@@ -76,6 +77,8 @@ func (m *mover) write(ctx context.Context, changes []repo.Change) error {
 			m.settled(c)
 			if !have.IsZero() {
 				there = append(there, c.Path)
+			} else if err := m.missed(c); err != nil {
+				return err
 			}
 		case m.dirty(c, have):
 			if err := m.v.keepEditBase(c.Path, c.OldHash); err != nil {
@@ -155,6 +158,14 @@ func (m *mover) settled(c repo.Change) {
 	if !m.ahead || c.OldHash == c.NewHash {
 		m.v.DropEditBase(c.Path)
 	}
+}
+
+// missed notes that a pulled removal did not find its file.
+func (m *mover) missed(c repo.Change) error {
+	if !m.pulled || c.OldHash.IsZero() {
+		return nil
+	}
+	return m.v.noteMissed(c.OldHash)
 }
 
 // anyWritten reports whether a file is at its new version, or cannot be read.

@@ -53,7 +53,8 @@ type Tx struct {
 
 // Update runs fn under the identity's lock and commits what it changed as one
 // commit, durable when Update returns. Nothing is changed when fn fails. The
-// vault is made if it does not exist.
+// vault is made if it does not exist. What a human saved and nobody committed
+// yet is committed first where the update replaces or removes it.
 //
 // Where committing would get into a human's way (a rebase or merge in
 // progress, another branch checked out, git's own lock held), the files are
@@ -69,6 +70,9 @@ func (v *Vault) Update(ctx context.Context, op Op, fn func(*Tx) error) (Commit, 
 			return err
 		}
 		if err := fn(tx); err != nil {
+			return err
+		}
+		if err := tx.keep(ctx, op); err != nil {
 			return err
 		}
 		done, err = tx.finish(ctx, op)
