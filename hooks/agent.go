@@ -95,7 +95,7 @@ func Find(name string) (*Agent, bool) {
 	case "cline":
 		a.Title, a.events, a.TimeoutUnit, a.briefWithPrompt = "Cline", cline(), time.Millisecond, true
 		a.shapes = shapes(field("appendContext"), "plugin.beforeRun")
-		a.session = [][]string{{"taskId"}, {"snapshot", "conversationId"}}
+		a.session = [][]string{{"session_id"}, {"sessionContext", "rootSessionId"}, {"taskId"}, {"snapshot", "conversationId"}}
 		a.cwd = [][]string{{"cwd"}, {"workspaceInfo", "rootPath"}}
 	case "cursor":
 		a.Title, a.events = "Cursor", cursor()

@@ -5,7 +5,7 @@ import "vademecum/sync/journal"
 // cline decodes Cline 3.0's hooks of both kinds. Our plugin sends, with EVENT
 // plugin.beforeRun or plugin.afterRun,
 //
-//	{"cwd": …, "snapshot": …, "result": …}
+//	{"cwd": …, "session_id": …, "snapshot": …, "result": …}
 //
 // with snapshot and result as Cline has them, and returns our answer as it is.
 // The executables in its hooks folder get more about tools and can tell the
@@ -31,7 +31,11 @@ func clinePrompt(p object) Seen {
 	for i := len(messages) - 1; i >= 0; i-- {
 		m, _ := messages[i].(object)
 		if m.string("role") == "user" && m.string("metadata", "displayRole") != "system" {
-			return prompt(p.string("snapshot", "runId"), messageText(m))
+			s := prompt(p.string("snapshot", "runId"), messageText(m))
+			if id := m.string("id"); id != "" { // which is in Cline's own record, the run's is not
+				s.Event.ID = "prompt:" + id
+			}
+			return s
 		}
 	}
 	return Seen{Ignored: ignoredEmpty}

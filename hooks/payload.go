@@ -68,6 +68,7 @@ type reader struct {
 	values  int
 	cut     int
 	bad     bool
+	roomy   bool // no bounds but the input's: it is a file whose size is known
 }
 
 // next returns the next byte without taking it.
@@ -106,7 +107,7 @@ func (p *reader) skip() byte {
 func (p *reader) value(depth int) any {
 	c := p.skip()
 	p.values++
-	if p.bad || depth > maxNested || p.values > maxValues {
+	if p.bad || depth > maxNested || p.values > maxValues && !p.roomy {
 		p.bad = true
 		return nil
 	}
@@ -230,7 +231,10 @@ func (p *reader) string() string {
 
 // keep adds more to what k keeps, as long as there is room for all strings.
 func (p *reader) keep(k *keeper, more []byte) {
-	n := min(len(more), max(0, maxKept-p.kept))
+	n := len(more)
+	if !p.roomy {
+		n = min(n, max(0, maxKept-p.kept))
+	}
 	before := len(k.head)
 	k.add(more[:n])
 	k.cut += len(more) - n

@@ -18,6 +18,9 @@ const (
 	SourceBudget = 250 * time.Millisecond
 	// inputBudget is how long stdin is waited for.
 	inputBudget = 400 * time.Millisecond
+	// answerBudget is how long an answer is waited for that an agent has said
+	// and not yet written down.
+	answerBudget = 300 * time.Millisecond
 )
 
 // ErrTimeout: a vault did not answer in time.
@@ -100,7 +103,7 @@ func (r *Receiver) Receive(ctx context.Context, a *Agent, event string, stdin io
 	start := time.Now()
 	c := &call{r: r, agent: a}
 	c.read(ctx, event, stdin)
-	c.clean()
+	c.clean(ctx)
 	c.state = loadSession(filepath.Join(r.Dir, "sessions"), a.Name, c.seen.Event.Session)
 	c.place()
 
@@ -178,11 +181,13 @@ func (c *call) read(ctx context.Context, event string, stdin io.Reader) {
 
 // clean fills in what the payload did not say, and takes out what must not be
 // kept.
-func (c *call) clean() {
+func (c *call) clean(ctx context.Context) {
 	r, s := c.r, &c.seen
 	e := &s.Event
 	if s.Transcript != "" && e.Text == "" {
-		e.Text = answerIn(s.Transcript)
+		waiting, cancel := context.WithTimeout(ctx, answerBudget)
+		e.Text = answerWithin(waiting, s.Transcript)
+		cancel()
 	}
 	e.Time = r.now()
 	e.Session = firstOf(e.Session, r.Session)

@@ -22,6 +22,7 @@ var wrappers = [...]string{
 	"local-command-stdout", "local-command-stderr", "local-command-caveat",
 	"bash-input", "bash-stdout", "bash-stderr",
 	"additional_context", "ide_opened_file", "ide_selection",
+	"session_context", // Gemini
 }
 
 // sleeves are tags around what is wanted.

@@ -1,14 +1,31 @@
 package hooks
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // maxTranscript is how much of the end of a transcript is read, in bytes.
 const maxTranscript = 512 << 10
+
+// answerWithin is answerIn for a transcript that is being written: Copilot
+// appends what was answered up to 100 ms after it tells its hooks.
+func answerWithin(ctx context.Context, path string) string {
+	for {
+		if text := answerIn(path); text != "" || filepath.Base(path) != "events.jsonl" {
+			return text
+		}
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
 
 // answerIn returns the last answer of a turn from Copilot's events.jsonl: the
 // last assistant.message with a text behind the last user.message. "" when

@@ -42,6 +42,11 @@ type Captured struct {
 	Reason string // why not
 }
 
+// IsKept is the reason why a turn that is in the vault is not kept again.
+const IsKept = "is kept already"
+
+const saysNothing = "says nothing new"
+
 // TextKey names a text by what it says, whatever its case and white space.
 // kind is one letter that tells questions from answers.
 func TextKey(kind, text string) string {
@@ -133,11 +138,11 @@ func (c *capture) add(t Turn) (Captured, error) {
 	case c.forgotten:
 		return Captured{Reason: "this session was forgotten"}, nil
 	case isKnown(key), slices.ContainsFunc(names, isKnown) && !t.Continues:
-		return Captured{Reason: "is kept already"}, nil
+		return Captured{Reason: IsKept}, nil
 	}
 	section := strings.TrimSpace(t.Render(c.isKnownText))
 	if section == "" {
-		return Captured{Reason: "says nothing new"}, nil
+		return Captured{Reason: saysNothing}, nil
 	}
 	p, err := c.partFor(t, len(section))
 	if err != nil {

@@ -34,6 +34,7 @@ func (a *app) commands() []builder {
 		{"doctor", a.doctorCmd},
 		{"reindex", a.reindexCmd},
 		{"import", a.importCmd},
+		{"backfill", a.backfillCmd},
 		{"eval", a.evalCmd},
 		{"activity", a.activityCmd},
 		{"journal", a.journalCmd},

@@ -12,6 +12,8 @@ import (
 type Capture struct {
 	Vault *vault.Vault
 	Keep  time.Duration // how long after its last turn a file expires; 0: never
+	// DryRun finds out what would become of episodes, and keeps none.
+	DryRun bool
 }
 
 var _ Receiver = (*Capture)(nil)
@@ -24,7 +26,7 @@ func (c *Capture) Receive(ctx context.Context, episodes []*Episode) []Outcome {
 	}
 	first := episodes[0]
 	s := vault.Session{Agent: first.Agent, ID: first.Session, Workspace: first.Workspace}
-	done, commit, err := c.Vault.Capture(ctx, s, turns, c.Keep)
+	done, commit, err := c.capture(ctx, s, turns)
 	outcomes := make([]Outcome, len(episodes))
 	for i, e := range episodes {
 		o := Outcome{Key: e.Key, Err: err, Postponed: errors.Is(err, vault.ErrLocked)}
@@ -43,6 +45,14 @@ func (c *Capture) Receive(ctx context.Context, episodes []*Episode) []Outcome {
 	return outcomes
 }
 
+func (c *Capture) capture(ctx context.Context, s vault.Session, turns []vault.Turn) ([]vault.Captured, vault.Commit, error) {
+	if c.DryRun {
+		done, err := c.Vault.WouldCapture(ctx, s, turns)
+		return done, vault.Commit{}, err
+	}
+	return c.Vault.Capture(ctx, s, turns, c.Keep)
+}
+
 // turn is e for the vault. The events' own ids name it, so that a backfill of
 // the same turn is known.
 func (e *Episode) turn() vault.Turn {
@@ -59,6 +69,10 @@ func (e *Episode) turn() vault.Turn {
 		if k := r.Event.Kind; r.Event.ID != "" && (k == Prompt || k == TurnEnd) {
 			t.Names = append(t.Names, string(k)+" "+r.Event.ID)
 		}
+	}
+	if len(t.Names) == 0 && len(s.prompts) > 0 && len(s.answers) > 0 {
+		// The agent has no ids: what was said tells its turns apart.
+		t.Names = []string{"said " + s.said()}
 	}
 	return t
 }

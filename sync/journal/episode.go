@@ -53,6 +53,16 @@ func newEpisode(t *turn, why string) *Episode {
 	return e
 }
 
+// EpisodeOf is a turn that no hook told: its events, at least one, in order,
+// as a transcript has them. key names it where its events have no ids.
+func EpisodeOf(key string, events []Event) *Episode {
+	t := &turn{id: events[0].Turn, records: make([]Record, len(events))}
+	for i, e := range events {
+		t.records[i] = Record{ID: key, Event: e}
+	}
+	return newEpisode(t, "backfill")
+}
+
 func (j *Journal) saveEpisode(e *Episode) error {
 	header, err := marshal(e)
 	if err != nil {

@@ -105,6 +105,11 @@ func (s *section) texts() []string {
 	return keys
 }
 
+// said names a turn by its first question and its last answer.
+func (s *section) said() string {
+	return vault.TextKey(promptText, s.prompts[0]) + vault.TextKey(answerText, s.answers[len(s.answers)-1])
+}
+
 // render writes the section, without the texts that are known; "" when it
 // would hold nothing but questions.
 func (s *section) render(start time.Time, known func(key string) bool) string {

@@ -25,16 +25,22 @@ const hook = (event, payload) =>
     child.stdin.end(JSON.stringify(payload))
   })
 
+// session is Cline's id of the session, under which it keeps it itself.
+let session
+
 export default {
   name: "vade",
   manifest: { capabilities: ["hooks"] },
+  setup(api, context) {
+    session = context?.session?.sessionId
+  },
   hooks: {
     async beforeRun({ snapshot }) {
-      const answer = await hook("plugin.beforeRun", { cwd: process.cwd(), snapshot })
+      const answer = await hook("plugin.beforeRun", { cwd: process.cwd(), session_id: session, snapshot })
       return answer ? JSON.parse(answer) : undefined
     },
     async afterRun({ snapshot, result }) {
-      await hook("plugin.afterRun", { cwd: process.cwd(), snapshot, result: { outputText: result?.outputText } })
+      await hook("plugin.afterRun", { cwd: process.cwd(), session_id: session, snapshot, result: { outputText: result?.outputText } })
     },
   },
 }
