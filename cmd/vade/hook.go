@@ -165,12 +165,8 @@ func (h *hooking) session() string {
 // stores opens the vaults that a profile reads, those that are there. With
 // captures in a vault of their own, that one is read too.
 func (h *hooking) stores(p hooks.Profile) ([]hooks.Store, error) {
-	names := p.Vaults(h.identity)
-	if h.config.Capture.Sync == "never" {
-		names = append(names, h.identity+localSuffix)
-	}
 	var list []hooks.Store
-	for _, name := range names {
+	for _, name := range h.config.vaultsOf(p, h.identity, h.identity+localSuffix) {
 		if vault.CheckIdentity(name) != nil {
 			continue
 		}

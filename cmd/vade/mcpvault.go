@@ -80,8 +80,26 @@ func (v mcpVault) written(r vault.Receipt, err error) (vault.Receipt, error) {
 }
 
 func (v mcpVault) Read(ctx context.Context, ref string) (*vault.Memory, error) {
-	m, _, err := v.readRef(ctx, ref)
+	p, err := v.config.findProfile(v.profile)
+	if err != nil {
+		return nil, err
+	}
+	m, _, err := v.readAnywhere(ctx, ref, func() []string { return v.vaults(p) })
 	return m, err
+}
+
+// writable is the server on the vault that has what ref names. What it has to
+// close, the caller closes by calling done.
+func (v mcpVault) writable(ctx context.Context, ref string) (to mcpVault, done func(), err error) {
+	p, err := v.config.findProfile(v.profile)
+	if err != nil {
+		return v, nil, err
+	}
+	o, err := v.opened.writable(ctx, ref, p)
+	if err != nil {
+		return v, nil, err
+	}
+	return mcpVault{opened: o, project: v.project, profile: v.profile}, func() { o.close(v.opened) }, nil
 }
 
 func (v mcpVault) Edit(ctx context.Context, ref string, e mcp.Edit) (vault.Receipt, error) {
@@ -89,6 +107,11 @@ func (v mcpVault) Edit(ctx context.Context, ref string, e mcp.Edit) (vault.Recei
 	if err != nil {
 		return vault.Receipt{}, err
 	}
+	v, done, err := v.writable(ctx, ref)
+	if err != nil {
+		return vault.Receipt{}, err
+	}
+	defer done()
 	for {
 		m, err := v.vault.Read(ctx, vault.Ref(ref))
 		if err != nil {
@@ -170,6 +193,11 @@ func crlf(text string) string {
 }
 
 func (v mcpVault) Forget(ctx context.Context, ref, ifMatch string) (vault.Receipt, error) {
+	v, done, err := v.writable(ctx, ref)
+	if err != nil {
+		return vault.Receipt{}, err
+	}
+	defer done()
 	m, err := v.vault.Read(ctx, vault.Ref(ref))
 	if err != nil {
 		return vault.Receipt{}, err

@@ -72,7 +72,7 @@ func queryBy(p hooks.Profile, q vault.Query) vault.Query {
 // recallBy answers q as p says, from all the vaults that it reads.
 func (o *opened) recallBy(ctx context.Context, p hooks.Profile, q vault.Query) (answer recallAnswer, founds []found, err error) {
 	q = queryBy(p, q)
-	names := p.Vaults(o.vault.Identity())
+	names := o.vaults(p)
 	limit := q.Limit
 	if p.Threshold > 0 {
 		q.Limit += 16 // some will not be relevant
@@ -83,7 +83,7 @@ func (o *opened) recallBy(ctx context.Context, p hooks.Profile, q vault.Query) (
 		f, pa, err := o.recallFrom(ctx, name, len(names) > 1, q)
 		answer.Providers = append(answer.Providers, pa)
 		switch {
-		case err != nil && p.Requires(name, o.vault.Identity()):
+		case err != nil && p.Requires(name, o.vault.Identity()) && name != o.localName():
 			return answer, founds, err
 		case err != nil:
 			answer.Partial = true
@@ -122,7 +122,7 @@ func (o *opened) recallFrom(ctx context.Context, name string, several bool, q va
 	}
 	for i := range f.result.Hits {
 		if several {
-			markHit(&f.result.Hits[i], name, own)
+			markHit(&f.result.Hits[i], name, own || name == o.localName())
 		}
 	}
 	pa.OK, pa.Ms, pa.Scan = true, f.ms, scan

@@ -76,7 +76,7 @@ suffix of one, a path, or an exact title. REF@COMMIT shows an older version.`,
 		ValidArgsFunction: a.completeRefs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withExisting(func(o *opened) error {
-				m, raw, err := o.readRef(cmd.Context(), args[0])
+				m, raw, err := o.readAnywhere(cmd.Context(), args[0], o.everyVault)
 				if err != nil {
 					return err
 				}
