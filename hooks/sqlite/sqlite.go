@@ -25,7 +25,8 @@ type DB struct {
 	wal      *os.File
 	frames   map[uint32]int64 // where the log has the newest version of a page
 	pageSize int
-	usable   int // bytes of a page, without what is reserved
+	usable   int   // bytes of a page, without what is reserved
+	bytes    int64 // of the database and its log
 	pages    map[uint32][]byte
 }
 
@@ -56,6 +57,13 @@ func Open(path string) (*DB, error) {
 	if err := db.openLog(path + "-wal"); err != nil {
 		f.Close()
 		return nil, err
+	}
+	for _, file := range []*os.File{db.file, db.wal} {
+		if file != nil {
+			if st, err := file.Stat(); err == nil {
+				db.bytes += st.Size()
+			}
+		}
 	}
 	return db, nil
 }

@@ -66,19 +66,24 @@ func columnsOf(sql string) []string {
 }
 
 // maxDepth is deeper than any tree of pages.
-const maxDepth = 40
+const maxDepth = 20
 
 // Rows hands every row to yield, in the order of their ids, and stops at its
 // first error. A row is good until yield returns.
-func (t *Table) Rows(yield func(Row) error) error { return t.walk(t.root, 0, yield) }
+func (t *Table) Rows(yield func(Row) error) error {
+	return t.walk(t.root, map[uint32]bool{}, yield)
+}
 
-func (t *Table) walk(n uint32, depth int, yield func(Row) error) error {
-	if depth > maxDepth {
+// walk visits the tree of pages below n; a page that was visited before shows
+// that it is none.
+func (t *Table) walk(n uint32, visited map[uint32]bool, yield func(Row) error) error {
+	if visited[n] {
 		return ErrCorrupt
 	}
+	visited[n] = true
 	return t.cells(n, func(leaf bool, cell []byte) error {
 		if !leaf {
-			return t.walk(binary.BigEndian.Uint32(cell), depth+1, yield)
+			return t.walk(binary.BigEndian.Uint32(cell), visited, yield)
 		}
 		r, err := t.row(cell)
 		if err != nil {
@@ -181,7 +186,7 @@ type span struct {
 func (t *Table) row(cell []byte) (Row, error) {
 	size, n := varint(cell)
 	id, m := varint(cell[n:])
-	if n == 0 || m == 0 || size < 0 || size > math.MaxInt32 {
+	if n == 0 || m == 0 || size < 0 || size > t.db.bytes {
 		return Row{}, ErrCorrupt
 	}
 	cell = cell[n+m:]
