@@ -57,7 +57,11 @@ func readPast(t *testing.T, agent string) []*journal.Episode {
 	return list
 }
 
-func openPastVault(t *testing.T) *vault.Vault {
+func captureIn(t testing.TB) *journal.Capture {
+	return &journal.Capture{Vault: openPastVault(t), Keep: 90 * 24 * time.Hour}
+}
+
+func openPastVault(t testing.TB) *vault.Vault {
 	t.Helper()
 	v, err := vault.Open(vault.Options{Dir: filepath.Join(t.TempDir(), "todd"), Identity: "todd", Now: func() time.Time { return pastNow }})
 	if err != nil {

@@ -69,61 +69,132 @@ const (
 	turnsKey       = "turns" // front matter: the keys of the turns of a file
 )
 
+// SessionTurns are turns of one session, oldest first.
+type SessionTurns struct {
+	Session
+	Turns []Turn
+	// Keep is how long after its last turn a file of the session expires; 0
+	// keeps it for ever.
+	Keep time.Duration
+}
+
 // Capture keeps turns, oldest first, in the files of session s, in one commit.
 // A turn that is there already, under its key or one of its names, is not kept
 // again, nor anything of a session that was forgotten. Files expire when keep
 // is over since their last turn; 0 keeps them for ever.
 func (v *Vault) Capture(ctx context.Context, s Session, turns []Turn, keep time.Duration) ([]Captured, Commit, error) {
+	done, commit, err := v.CaptureAll(ctx, []SessionTurns{{s, turns, keep}})
+	if err != nil {
+		return nil, Commit{}, err
+	}
+	return done[0], commit, nil
+}
+
+// CaptureAll is Capture for several sessions of one agent, all in one commit.
+func (v *Vault) CaptureAll(ctx context.Context, list []SessionTurns) ([][]Captured, Commit, error) {
+	if len(list) == 0 {
+		return nil, Commit{}, nil
+	}
 	origin := v.opts.Origin
-	origin.Agent, origin.Session, origin.Turn = s.Agent, s.ID, 0
-	op := Op{Name: "capture", Subject: captureSubject(s, len(turns)), Origin: origin}
-	var done []Captured
-	commit, err := v.Update(ctx, op, func(tx *Tx) error {
-		c := capture{tx: tx, s: s, keep: keep, origin: origin}
-		done = make([]Captured, len(turns))
-		if err := c.locate(); err != nil {
-			return err
-		}
-		for i, t := range turns {
-			var err error
-			if done[i], err = c.add(t); err != nil {
-				return err
-			}
-		}
-		return c.save()
+	origin.Agent, origin.Session, origin.Turn = list[0].Agent, "", 0
+	if len(list) == 1 {
+		origin.Session = list[0].ID
+	}
+	op := Op{Name: "capture", Subject: captureSubject(list), Origin: origin}
+	var done [][]Captured
+	commit, err := v.Update(ctx, op, func(tx *Tx) (err error) {
+		done, err = captureIn(tx, list, true)
+		return err
 	})
 	if err != nil {
-		return nil, Commit{}, fmt.Errorf("capture session %s of %s: %w", s.ID, s.Agent, err)
+		return nil, Commit{}, fmt.Errorf("capture %s: %w", op.Subject, err)
 	}
 	return done, commit, nil
 }
 
-func captureSubject(s Session, turns int) string {
-	if turns == 1 {
-		return fmt.Sprintf("a turn of %s %s", s.Agent, s.ID)
+func captureSubject(list []SessionTurns) string {
+	n := 0
+	for _, s := range list {
+		n += len(s.Turns)
 	}
-	return fmt.Sprintf("%d turns of %s %s", turns, s.Agent, s.ID)
+	what := fmt.Sprintf("%d turns", n)
+	if n == 1 {
+		what = "a turn"
+	}
+	if len(list) == 1 {
+		return fmt.Sprintf("%s of %s %s", what, list[0].Agent, list[0].ID)
+	}
+	return fmt.Sprintf("%s of %d sessions of %s", what, len(list), list[0].Agent)
 }
 
-// capture is one call of Capture.
+// captureIn adds turns to the files of their sessions, and saves those.
+func captureIn(tx *Tx, list []SessionTurns, save bool) ([][]Captured, error) {
+	files, err := tx.v.sessionFiles()
+	if err != nil {
+		return nil, err
+	}
+	done := make([][]Captured, len(list))
+	recent := map[string]map[string]bool{}
+	for i, s := range list {
+		origin := tx.v.opts.Origin
+		origin.Agent, origin.Session, origin.Turn = s.Agent, s.ID, 0
+		c := capture{tx: tx, s: s.Session, keep: s.Keep, origin: origin, files: files, recent: recent}
+		if err := c.locate(); err != nil {
+			return nil, err
+		}
+		done[i] = make([]Captured, len(s.Turns))
+		for j, t := range s.Turns {
+			if done[i][j], err = c.add(t); err != nil {
+				return nil, err
+			}
+		}
+		if !save {
+			continue
+		}
+		if err := c.save(); err != nil {
+			return nil, err
+		}
+	}
+	return done, nil
+}
+
+// capture is what comes to one session.
 type capture struct {
 	tx     *Tx
 	s      Session
 	keep   time.Duration
 	origin Origin
+	files  []sessionFile // of all sessions, as they were before
 
 	parts     []*sessionPart // of this session, in order
 	forgotten bool
 	known     map[string]bool // keys of turns of this session
-	recent    map[string]bool // text keys of recent sessions; nil until asked for
+	// recent are text keys of recent sessions by workspace, nil until asked for.
+	recent map[string]map[string]bool
 }
 
 // sessionPart is one file of a session.
 type sessionPart struct {
-	path    string
-	number  int
-	doc     *Document
-	changed bool
+	path   string
+	number int
+	doc    *Document
+	fresh  []section // what comes to it; one change of its front matter for all
+}
+
+// section is a turn that comes to a part.
+type section struct {
+	text string
+	keys []string
+	end  time.Time
+}
+
+// size is that of the file with what comes to it, in bytes.
+func (p *sessionPart) size() int {
+	n := len(p.doc.Bytes())
+	for _, s := range p.fresh {
+		n += len(s.text) + 2 + len(s.keys)*len(", n0a1b2c3d")
+	}
+	return n
 }
 
 // add keeps one turn.
@@ -140,11 +211,11 @@ func (c *capture) add(t Turn) (Captured, error) {
 	case isKnown(key), slices.ContainsFunc(names, isKnown) && !t.Continues:
 		return Captured{Reason: IsKept}, nil
 	}
-	section := strings.TrimSpace(t.Render(c.isKnownText))
-	if section == "" {
+	text := strings.TrimSpace(t.Render(c.isKnownText))
+	if text == "" {
 		return Captured{Reason: saysNothing}, nil
 	}
-	p, err := c.partFor(t, len(section))
+	p, err := c.partFor(t, len(text))
 	if err != nil {
 		return Captured{}, err
 	}
@@ -152,11 +223,14 @@ func (c *capture) add(t Turn) (Captured, error) {
 	if len(names) == 0 || t.Continues {
 		keys = append([]string{key}, keys...)
 	}
-	if err := p.append(section, keys, t, c.keep); err != nil {
-		return Captured{}, fmt.Errorf("%s: %w", p.path, err)
-	}
+	p.fresh = append(p.fresh, section{text, keys, t.End.UTC().Truncate(time.Second)})
 	for _, k := range keys {
 		c.known[k] = true
+	}
+	if recent := c.recent[c.s.Workspace]; recent != nil {
+		for _, k := range t.Texts {
+			recent[k] = true
+		}
 	}
 	return Captured{Path: p.path}, nil
 }
@@ -165,10 +239,10 @@ func (c *capture) isKnownText(key string) bool {
 	if c.known[key] {
 		return true
 	}
-	if c.recent == nil {
-		c.recent = c.recentTexts()
+	if c.recent[c.s.Workspace] == nil {
+		c.recent[c.s.Workspace] = c.recentTexts()
 	}
-	return c.recent[key]
+	return c.recent[c.s.Workspace][key]
 }
 
 // partFor returns the file that takes size more bytes.
@@ -176,7 +250,7 @@ func (c *capture) partFor(t Turn, size int) (*sessionPart, error) {
 	next := 1
 	if n := len(c.parts); n > 0 {
 		last := c.parts[n-1]
-		if last.doc.Broken() == nil && len(last.doc.Bytes())+size <= maxSession {
+		if last.doc.Broken() == nil && last.size()+size <= maxSession {
 			return last, nil
 		}
 		next = last.number + 1
@@ -213,23 +287,32 @@ func (c *capture) tier() Tier {
 	return LTM
 }
 
-func (p *sessionPart) append(section string, keys []string, t Turn, keep time.Duration) error {
-	p.changed = true
-	body := strings.TrimRight(p.doc.Body(), "\r\n")
-	if body != "" {
-		body += "\n\n"
+// write puts what came to the part into its document.
+func (p *sessionPart) write(keep time.Duration) error {
+	var body strings.Builder
+	body.WriteString(strings.TrimRight(p.doc.Body(), "\r\n"))
+	var keys []string
+	updated := p.doc.Time("updated")
+	for _, s := range p.fresh {
+		if body.Len() > 0 {
+			body.WriteString("\n\n")
+		}
+		body.WriteString(s.text)
+		keys = append(keys, s.keys...)
+		if s.end.After(updated) {
+			updated = s.end
+		}
 	}
-	if err := p.doc.SetRawBody(body + section + "\n"); err != nil {
+	if err := p.doc.SetRawBody(body.String() + "\n"); err != nil {
 		return err
 	}
-	end := t.End.UTC().Truncate(time.Second)
-	if was := p.doc.Time("updated"); end.After(was) {
-		if err := p.doc.Set("updated", end); err != nil {
+	if updated.After(p.doc.Time("updated")) {
+		if err := p.doc.Set("updated", updated); err != nil {
 			return err
 		}
 	}
 	if keep > 0 {
-		if err := p.doc.Set("expires", p.doc.Time("updated").Add(keep)); err != nil {
+		if err := p.doc.Set("expires", updated.Add(keep)); err != nil {
 			return err
 		}
 	}
@@ -241,8 +324,11 @@ func (p *sessionPart) append(section string, keys []string, t Turn, keep time.Du
 
 func (c *capture) save() error {
 	for _, p := range c.parts {
-		if !p.changed {
+		if len(p.fresh) == 0 {
 			continue
+		}
+		if err := p.write(c.keep); err != nil {
+			return fmt.Errorf("%s: %w", p.path, err)
 		}
 		if err := c.tx.Put(p.path, p.doc.Bytes()); err != nil {
 			return err

@@ -5,38 +5,38 @@ import (
 	"fmt"
 )
 
-// WouldCapture says what [Vault.Capture] would do with turns now, and changes
-// nothing: a vault that is not there yet is not made. Path is not empty for
-// what would be kept.
-func (v *Vault) WouldCapture(ctx context.Context, s Session, turns []Turn) ([]Captured, error) {
-	done := make([]Captured, len(turns))
+// WouldCapture says what [Vault.CaptureAll] would do now, and changes nothing:
+// a vault that is not there yet is not made. Path is not empty for what would
+// be kept.
+func (v *Vault) WouldCapture(ctx context.Context, list []SessionTurns) ([][]Captured, error) {
 	if !v.Exists() {
-		for i, t := range turns {
-			done[i] = Captured{Path: sessionsDir}
-			if t.Render(func(string) bool { return false }) == "" {
-				done[i] = Captured{Reason: saysNothing}
-			}
-		}
-		return done, nil
+		return captureInNone(list), nil
 	}
+	var done [][]Captured
 	err := v.Lock(ctx, func() error {
 		tx, err := v.begin()
-		if err != nil {
-			return err
+		if err == nil {
+			done, err = captureIn(tx, list, false)
 		}
-		c := capture{tx: tx, s: s}
-		if err := c.locate(); err != nil {
-			return err
-		}
-		for i, t := range turns {
-			if done[i], err = c.add(t); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("session %s of %s: %w", s.ID, s.Agent, err)
+		return nil, fmt.Errorf("look for %s: %w", captureSubject(list), err)
 	}
 	return done, nil
+}
+
+// captureInNone is what becomes of turns in a vault that is not there.
+func captureInNone(list []SessionTurns) [][]Captured {
+	done := make([][]Captured, len(list))
+	for i, s := range list {
+		for _, t := range s.Turns {
+			c := Captured{Path: sessionsDir}
+			if t.Render(func(string) bool { return false }) == "" {
+				c = Captured{Reason: saysNothing}
+			}
+			done[i] = append(done[i], c)
+		}
+	}
+	return done
 }

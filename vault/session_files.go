@@ -99,11 +99,7 @@ func (c *capture) locate() error {
 	if err := c.lookForTombstone(); err != nil || c.forgotten {
 		return err
 	}
-	files, err := c.tx.v.sessionFiles()
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
+	for _, f := range c.files {
 		stem, part := f.stem()
 		if !c.mayBe(stem) {
 			continue
@@ -208,11 +204,7 @@ func (c *capture) freePath(start time.Time, number int) (string, error) {
 // sessions of the workspace. A file that cannot be read has none.
 func (c *capture) recentTexts() map[string]bool {
 	texts := map[string]bool{}
-	files, err := c.tx.v.sessionFiles()
-	if err != nil {
-		return texts
-	}
-	for _, f := range files[:min(len(files), recentSessions)] {
+	for _, f := range c.files[:min(len(c.files), recentSessions)] {
 		raw, err := c.tx.v.git.WorkTree().ReadFile(f.path())
 		if err != nil {
 			continue

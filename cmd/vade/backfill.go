@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,10 +100,12 @@ type backfill struct {
 	transcripts []hooks.Transcript
 	read, total int // MiB of transcripts, in bytes
 
-	batch    []*journal.Episode // of one session
-	bytes    int                // of text in batch
+	batch    [][]*journal.Episode // of one agent, by session
+	turns    int                  // in batch
+	bytes    int                  // of text in batch
+	pending  []hooks.Transcript   // whose turns are in batch, at the latest
 	sessions map[string]bool
-	current  *backfilled
+	older    bool // the transcript has turns that are older than since
 
 	DryRun   bool              `json:"dry_run"`
 	Agents   []*backfilled     `json:"agents"`
@@ -129,11 +134,22 @@ func (o *opened) newBackfill(flags backfillFlags, files []string) (*backfill, er
 		return nil, err
 	}
 	b.past = &hooks.Past{
-		Redactor: redactor, Now: o.a.now, Workspace: func(dir string) string { return workspaceAt(dir, o.home) },
+		Redactor: redactor, Now: o.a.now, Workspace: func(dir string) string { return pastWorkspace(dir, o.home) },
 		Progress: b.progressed,
 	}
 	b.find(files)
 	return b, nil
+}
+
+// pastWorkspace is the project key of a folder in which somebody worked once.
+// What it was is not known of one that is gone: its path keeps what was said
+// there out of other projects.
+func pastWorkspace(dir, vaultHome string) string {
+	key := workspaceAt(dir, vaultHome)
+	if _, err := os.Stat(dir); key == "" && errors.Is(err, fs.ErrNotExist) && filepath.IsAbs(dir) {
+		return filepath.ToSlash(filepath.Clean(dir))
+	}
+	return key
 }
 
 // find lists the transcripts to read.
@@ -191,13 +207,11 @@ func (b *backfill) run(ctx context.Context) error {
 	}
 	b.bar = b.o.a.progress("reading transcripts, MiB")
 	defer b.bar.done()
-	read := 0
-	for _, t := range b.transcripts {
-		if err := b.take(ctx, t); err != nil {
-			return err
-		}
-		read += int(t.Size)
-		b.read = read
+	if err := b.takeAll(ctx); err != nil {
+		return err
+	}
+	if err := b.flush(ctx); err != nil {
+		return err
 	}
 	if !b.DryRun && b.added() > 0 {
 		b.o.maintain(ctx)
@@ -226,92 +240,158 @@ func (b *backfill) of(agent string) *backfilled {
 	return b.Agents[len(b.Agents)-1]
 }
 
-// take reads one transcript. Only what concerns all of them is an error.
-func (b *backfill) take(ctx context.Context, t hooks.Transcript) error {
-	b.current = b.of(t.Agent)
-	b.current.Transcripts++
-	if !b.flags.again && b.done.has(t) {
-		b.current.Unchanged++
+// backfillItem is a turn of a transcript, or its end.
+type backfillItem struct {
+	transcript hooks.Transcript
+	turn       *journal.Episode // nil at the end
+	unchanged  bool
+	told       hooks.Told
+	err        error
+}
+
+// takeAll reads the transcripts and, at the same time, keeps what they tell.
+func (b *backfill) takeAll(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	items := make(chan backfillItem, backfillTurns)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer close(items)
+		b.readAll(ctx, items)
+	})
+	defer reading.Wait()
+	defer stop()
+	for i := range items {
+		if err := b.take(ctx, i); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return b.flush(ctx)
+}
+
+// readAll reads the transcripts until ctx is over.
+func (b *backfill) readAll(ctx context.Context, items chan<- backfillItem) {
+	send := func(i backfillItem) error {
+		select {
+		case items <- i:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	read := 0
+	for _, t := range b.transcripts {
+		end := backfillItem{transcript: t, unchanged: !b.flags.again && b.done.has(t)}
+		if !end.unchanged {
+			end.told, end.err = b.past.Read(ctx, t, func(e *journal.Episode) error { return send(backfillItem{transcript: t, turn: e}) })
+		}
+		if send(end) != nil {
+			return
+		}
+		read += int(t.Size)
+		b.progressed(read - b.read)
+	}
+}
+
+// take takes one turn, or notes that a transcript is over. Only what concerns
+// all of them is an error.
+func (b *backfill) take(ctx context.Context, i backfillItem) error {
+	account := b.of(i.transcript.Agent)
+	switch {
+	case i.turn != nil && i.turn.End.Before(b.since):
+		account.Older++
+		b.older = true
+		return nil
+	case i.turn != nil:
+		return b.add(ctx, i.turn)
+	}
+	older := b.older
+	b.older = false
+	account.Transcripts++
+	if i.unchanged {
+		account.Unchanged++
 		return nil
 	}
-	older := b.current.Older
-	var failed error // to keep what was read
-	told, err := b.past.Read(ctx, t, func(e *journal.Episode) error {
-		failed = b.add(ctx, e)
-		return failed
-	})
-	if failed == nil {
-		failed = b.flush(ctx)
-	}
-	if failed == nil {
-		failed = ctx.Err()
-	}
-	if failed != nil {
-		return failed
-	}
-	if told.Lost > 0 {
-		err = errors.Join(err, fmt.Errorf("%s cannot be read", count(told.Lost, "line", "lines")))
+	if i.told.Lost > 0 {
+		i.err = errors.Join(i.err, fmt.Errorf("%s cannot be read", count(i.told.Lost, "line", "lines")))
 	}
 	switch {
-	case err != nil:
-		b.problem(t.Path, err)
-	case !told.Unfinished && !b.DryRun && older == b.current.Older:
-		return b.done.note(t)
+	case i.err != nil:
+		b.problem(i.transcript.Path, i.err)
+	case !i.told.Unfinished && !b.DryRun && !older:
+		b.pending = append(b.pending, i.transcript) // until its turns are kept
 	}
 	return nil
 }
 
 const (
 	// backfillTurns and backfillBytes bound what is kept in one commit.
-	backfillTurns = 64
+	backfillTurns = 128
 	backfillBytes = 4 << 20
 )
 
 // add takes one turn.
 func (b *backfill) add(ctx context.Context, e *journal.Episode) error {
-	if e.End.Before(b.since) {
-		b.current.Older++
-		return nil
-	}
-	if n := len(b.batch); n > 0 && (b.batch[0].Session != e.Session || n == backfillTurns || b.bytes > backfillBytes) {
+	if n := len(b.batch); n > 0 && (b.batch[0][0].Agent != e.Agent || b.turns == backfillTurns || b.bytes > backfillBytes) {
 		if err := b.flush(ctx); err != nil {
 			return err
 		}
 	}
-	b.batch = append(b.batch, e)
+	i := slices.IndexFunc(b.batch, func(s []*journal.Episode) bool { return s[0].Session == e.Session })
+	if i < 0 {
+		i = len(b.batch)
+		b.batch = append(b.batch, nil)
+	}
+	b.batch[i] = append(b.batch[i], e)
+	b.turns++
 	for _, r := range e.Records {
 		b.bytes += len(r.Event.Text)
 	}
 	return nil
 }
 
-// flush keeps what was taken of one session.
+// flush keeps what was taken.
 func (b *backfill) flush(ctx context.Context) error {
-	if len(b.batch) == 0 {
-		return nil
+	if len(b.batch) > 0 {
+		if err := b.keepBatch(ctx); err != nil {
+			return err
+		}
 	}
+	for _, t := range b.pending {
+		if err := b.done.note(t); err != nil {
+			return err
+		}
+	}
+	b.pending = nil
+	return nil
+}
+
+func (b *backfill) keepBatch(ctx context.Context) error {
 	batch := b.batch
-	b.batch, b.bytes = nil, 0
-	to := &journal.Capture{Vault: b.vault, Keep: b.keep, DryRun: b.DryRun}
-	if b.keep > 0 { // from now on, not from when it was said
-		to.Keep += max(0, b.o.vault.Now().Sub(batch[0].Start))
+	b.batch, b.turns, b.bytes = nil, 0, 0
+	account := b.of(batch[0][0].Agent)
+	for _, session := range batch {
+		if name := session[0].Agent + " " + session[0].Session; !b.sessions[name] {
+			b.sessions[name] = true
+			account.Sessions++
+		}
 	}
-	if name := batch[0].Agent + " " + batch[0].Session; !b.sessions[name] {
-		b.sessions[name] = true
-		b.current.Sessions++
-	}
-	for _, out := range to.Receive(ctx, batch) {
+	// What is old is kept from now on, and not from when it was said.
+	to := &journal.Capture{Vault: b.vault, Keep: b.keep, From: b.o.vault.Now(), DryRun: b.DryRun}
+	for _, out := range to.ReceiveAll(ctx, batch) {
 		switch {
 		case out.Err != nil:
 			return out.Err
 		case out.State == journal.Stored:
-			b.current.Added++
+			account.Added++
 		case out.Result == vault.IsKept:
-			b.current.Known++
+			account.Known++
 		default:
-			b.current.Nothing++
+			account.Nothing++
 		}
-		b.current.Turns++
+		account.Turns++
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 type backfillState struct {
 	path  string
 	vault *vault.Vault
-	have  map[string]backfillEntry // by path
+	have  map[string]backfillEntry // by path; of the vault that was there at the start
 	file  *os.File
 }
 
@@ -38,20 +38,17 @@ func openBackfillState(dir string, v *vault.Vault) *backfillState {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var e backfillEntry
-		if json.Unmarshal(lines.Bytes(), &e) == nil {
+		if json.Unmarshal(lines.Bytes(), &e) == nil && v.Exists() && e.Vault == v.Config().VaultID {
 			s.have[e.Path] = e
 		}
 	}
 	return s
 }
 
-func (s *backfillState) entry(t hooks.Transcript) backfillEntry {
-	return backfillEntry{Vault: s.vault.Config().VaultID, Path: t.Path, Size: t.Size, Modified: t.Modified.UnixNano()}
-}
-
-// has reports whether t was taken as it is now, into the vault that is there now.
+// has reports whether t was taken as it is now.
 func (s *backfillState) has(t hooks.Transcript) bool {
-	return s.vault.Exists() && s.have[t.Path] == s.entry(t)
+	e, ok := s.have[t.Path]
+	return ok && e.Size == t.Size && e.Modified == t.Modified.UnixNano()
 }
 
 // note remembers that t was taken.
@@ -68,7 +65,7 @@ func (s *backfillState) note(t hooks.Transcript) error {
 			return err
 		}
 	}
-	line, err := json.Marshal(s.entry(t))
+	line, err := json.Marshal(backfillEntry{s.vault.Config().VaultID, t.Path, t.Size, t.Modified.UnixNano()})
 	if err != nil {
 		return err
 	}

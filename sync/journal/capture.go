@@ -12,6 +12,8 @@ import (
 type Capture struct {
 	Vault *vault.Vault
 	Keep  time.Duration // how long after its last turn a file expires; 0: never
+	// From, if set, is when Keep begins for turns that are older.
+	From time.Time
 	// DryRun finds out what would become of episodes, and keeps none.
 	DryRun bool
 }
@@ -20,37 +22,50 @@ var _ Receiver = (*Capture)(nil)
 
 // Receive implements [Receiver]: one commit for the episodes of a session.
 func (c *Capture) Receive(ctx context.Context, episodes []*Episode) []Outcome {
-	turns := make([]vault.Turn, len(episodes))
-	for i, e := range episodes {
-		turns[i] = e.turn()
-	}
-	first := episodes[0]
-	s := vault.Session{Agent: first.Agent, ID: first.Session, Workspace: first.Workspace}
-	done, commit, err := c.capture(ctx, s, turns)
-	outcomes := make([]Outcome, len(episodes))
-	for i, e := range episodes {
-		o := Outcome{Key: e.Key, Err: err, Postponed: errors.Is(err, vault.ErrLocked)}
-		switch {
-		case err != nil:
-		case done[i].Path == "":
-			o.State, o.Result = Empty, done[i].Reason
-		default:
-			o.State, o.Result = Stored, done[i].Path
-			if commit.Held != "" {
-				o.Result += " (saved, not committed: " + commit.Held + ")"
-			}
+	return c.ReceiveAll(ctx, [][]*Episode{episodes})
+}
+
+// ReceiveAll is Receive for several sessions of one agent, none of them
+// empty, in one commit.
+func (c *Capture) ReceiveAll(ctx context.Context, sessions [][]*Episode) []Outcome {
+	list := make([]vault.SessionTurns, len(sessions))
+	for i, episodes := range sessions {
+		first := episodes[0]
+		list[i] = vault.SessionTurns{Session: vault.Session{Agent: first.Agent, ID: first.Session, Workspace: first.Workspace}, Keep: c.Keep}
+		if c.Keep > 0 && !c.From.IsZero() {
+			list[i].Keep += max(0, c.From.Sub(first.Start))
 		}
-		outcomes[i] = o
+		for _, e := range episodes {
+			list[i].Turns = append(list[i].Turns, e.turn())
+		}
+	}
+	done, commit, err := c.capture(ctx, list)
+	var outcomes []Outcome
+	for i, episodes := range sessions {
+		for j, e := range episodes {
+			o := Outcome{Key: e.Key, Err: err, Postponed: errors.Is(err, vault.ErrLocked)}
+			switch {
+			case err != nil:
+			case done[i][j].Path == "":
+				o.State, o.Result = Empty, done[i][j].Reason
+			default:
+				o.State, o.Result = Stored, done[i][j].Path
+				if commit.Held != "" {
+					o.Result += " (saved, not committed: " + commit.Held + ")"
+				}
+			}
+			outcomes = append(outcomes, o)
+		}
 	}
 	return outcomes
 }
 
-func (c *Capture) capture(ctx context.Context, s vault.Session, turns []vault.Turn) ([]vault.Captured, vault.Commit, error) {
+func (c *Capture) capture(ctx context.Context, list []vault.SessionTurns) ([][]vault.Captured, vault.Commit, error) {
 	if c.DryRun {
-		done, err := c.Vault.WouldCapture(ctx, s, turns)
+		done, err := c.Vault.WouldCapture(ctx, list)
 		return done, vault.Commit{}, err
 	}
-	return c.Vault.Capture(ctx, s, turns, c.Keep)
+	return c.Vault.CaptureAll(ctx, list)
 }
 
 // turn is e for the vault. The events' own ids name it, so that a backfill of
