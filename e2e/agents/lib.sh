@@ -14,7 +14,7 @@ declare -A packages=(
 
 need_tools() {
   local tool
-  for tool in go git npm unshare; do
+  for tool in go git npm unshare flock; do
     command -v "$tool" >/dev/null || { echo "e2e: $tool is missing" >&2 && exit 2; }
   done
 }
@@ -33,17 +33,27 @@ npm_install() {
     touch "$dir/done" || { echo "e2e: npm could not install $2" >&2 && exit 2; }
 }
 
+# install_clients CLIENT…: all at once, as they wait for the network. Another
+# run that installs the same is waited for.
 install_clients() {
+  exec 9>"$CACHE/lock" && flock 9
   npm_install node node@22 # with an older one, npm picks old clients without a word
-  local client
+  local client jobs=()
   for client in "$@"; do
     [ -n "${packages[$client]:-}" ] || { echo "e2e: unknown client $client; known: ${!packages[*]}" >&2 && exit 2; }
-    npm_install "$client" "${packages[$client]}"
-    # OpenCode installs this at its start, and offline waits 100 s for it.
-    [ "$client" != opencode ] || npm_install opencode-plugin "@opencode-ai/plugin@$(
-      sed -n 's/^  "version": "\(.*\)",$/\1/p' "$CACHE/opencode/node_modules/opencode-ai/package.json"
-    )"
+    install_client "$client" &
+    jobs+=($!)
   done
+  for client in "${jobs[@]}"; do wait "$client" || exit 2; done
+  exec 9>&-
+}
+
+install_client() {
+  npm_install "$1" "${packages[$1]}"
+  # OpenCode installs this at its start, and offline waits 100 s for it.
+  [ "$1" != opencode ] || npm_install opencode-plugin "@opencode-ai/plugin@$(
+    sed -n 's/^  "version": "\(.*\)",$/\1/p' "$CACHE/opencode/node_modules/opencode-ai/package.json"
+  )"
 }
 
 # isolated COMMAND…: runs it where there is nothing but loopback, and ends with
