@@ -47,8 +47,9 @@ type Options struct {
 // Index is the derived index in one folder. Its methods may be called from
 // several goroutines at once, and from several processes on the same folder.
 type Index struct {
-	dir  string
-	opts Options
+	dir     string
+	opts    Options
+	certain int // entries for each hit that is asked for, see gathering.keep
 
 	mu       sync.Mutex
 	current  *snapshot
@@ -65,7 +66,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	if opts.Grace == 0 {
 		opts.Grace = time.Minute
 	}
-	return &Index{dir: dir, opts: opts, suspects: map[string]bool{}}, nil
+	return &Index{dir: dir, opts: opts, certain: 24, suspects: map[string]bool{}}, nil
 }
 
 // Close lets go of the files. Searches that are under way end normally.

@@ -58,6 +58,7 @@ type view struct {
 	gens    []*openGeneration
 	pending []int // places in the source that no generation has
 	dead    []int // for each part: documents of notes that are not live
+	files   *fileNames
 }
 
 // look joins src with the generations of s, once for a source that is searched
@@ -94,7 +95,7 @@ func (v *view) fresh() *view {
 // join finds what is live in the generations of s. Of several generations that
 // have a note as it is, the newest counts.
 func join(src Source, s *snapshot) *view {
-	v := &view{}
+	v := &view{files: &fileNames{}}
 	taken := make([]bool, src.Len())
 	for i := len(s.gens) - 1; i >= 0; i-- {
 		g := s.gens[i]

@@ -1,9 +1,13 @@
 package index
 
 import (
+	"hash/maphash"
+	"iter"
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"vademecum/vault"
 )
@@ -70,14 +74,14 @@ func (n name) isID(m *vault.Memory) bool {
 }
 
 // named returns, by place in the source, how the question names notes.
-func named(src Source, parts []*scoredPart, list []name) (map[int]string, error) {
+func named(src Source, v *view, list []name) (map[int]string, error) {
 	found := map[int]string{}
-	findPaths(src, list, found)
+	findPaths(src, v.files, list, found)
 	for _, n := range list {
 		if n.tail == "" {
 			continue
 		}
-		for _, p := range parts {
+		for _, p := range v.parts {
 			l, err := p.postings.list(keyField, n.tail)
 			if err != nil {
 				return nil, err
@@ -97,27 +101,56 @@ func named(src Source, parts []*scoredPart, list []name) (map[int]string, error)
 }
 
 // findPaths adds the notes whose path, or the end of it, is one of list.
-func findPaths(src Source, list []name, found map[int]string) {
-	byBase, sizes := map[string][]name{}, map[int]bool{}
+func findPaths(src Source, files *fileNames, list []name, found map[int]string) {
 	for _, n := range list {
 		if n.tail != "" && !n.alone && !strings.ContainsAny(n.text, "./-_") {
 			continue // a word, or an id
 		}
 		base := strings.ToLower(path.Base(n.text))
-		byBase[base] = append(byBase[base], n)
-		byBase[base+".md"] = append(byBase[base+".md"], n)
-		sizes[len(path.Base(n.text))], sizes[len(path.Base(n.text))+len(".md")] = true, true
-	}
-	if len(byBase) == 0 {
-		return
-	}
-	for i := range src.Len() {
-		p, _ := src.Key(i)
-		base := p[strings.LastIndexByte(p, '/')+1:]
-		if sizes[len(base)] && slices.ContainsFunc(byBase[strings.ToLower(base)], func(n name) bool { return n.isPath(p) }) {
-			found[i] = "named by its path"
+		for _, base := range []string{base, base + ".md"} {
+			for i := range files.find(src, base) {
+				if p, _ := src.Key(i); n.isPath(p) {
+					found[i] = "named by its path"
+				}
+			}
 		}
 	}
+}
+
+// fileNames finds the notes of one source by the names of their files. It is
+// made when it is first asked.
+type fileNames struct {
+	once sync.Once
+	seed maphash.Seed
+	last []int32 // by hash: place of a note, from 1
+	next []int32 // by place: another note of the same hash, from 1
+}
+
+// find yields the places of src whose file may have the name base, in lower
+// case; all that have it are among them.
+func (f *fileNames) find(src Source, base string) iter.Seq[int] {
+	f.once.Do(func() { f.fill(src) })
+	return func(yield func(int) bool) {
+		for i := f.last[f.slot(base)]; i != 0; i = f.next[i-1] {
+			if !yield(int(i - 1)) {
+				return
+			}
+		}
+	}
+}
+
+func (f *fileNames) fill(src Source) {
+	f.seed = maphash.MakeSeed()
+	f.last, f.next = make([]int32, 1<<bits.Len(uint(src.Len()))), make([]int32, src.Len())
+	for i := range f.next {
+		p, _ := src.Key(i)
+		slot := &f.last[f.slot(strings.ToLower(p[strings.LastIndexByte(p, '/')+1:]))]
+		f.next[i], *slot = *slot, int32(i+1)
+	}
+}
+
+func (f *fileNames) slot(base string) int {
+	return int(maphash.String(f.seed, base) & uint64(len(f.last)-1))
 }
 
 // addNamed marks the entries that the question names, and adds those that

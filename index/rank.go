@@ -66,6 +66,8 @@ type ranking struct {
 	src    Source
 	filter filter
 	heap   entryHeap
+	least  float64        // what has a lower score may not be in heap
+	short  bool           // the ranking needs more than heap is sure to have
 	names  map[int]string // how the question names notes, by place in the source
 	limit  int
 	kept   []*candidate
@@ -91,7 +93,11 @@ const (
 // run fills kept, in order.
 func (r *ranking) run() {
 	window := max(16, 3*r.limit)
-	for len(r.heap) > 0 && len(r.kept) < window && r.lows < belowFloor {
+	for len(r.kept) < window && r.lows < belowFloor {
+		if len(r.heap) == 0 || r.heap[0].score() < r.least {
+			r.short = r.least > 0
+			break
+		}
 		for _, c := range r.group() {
 			switch {
 			case r.of[c.source] >= r.passages:

@@ -1,9 +1,6 @@
 package index
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // The score of a chunk is
 //
@@ -95,7 +92,9 @@ type scoredPart struct {
 	scores  []docScore
 	context []float64 // what the chunk borrows from those around it
 	touched []int     // documents with a chunk score
+	noted   []int     // with a note score besides, some of them several times
 	added   []contribution
+	room    *scoreRoom // that scores and touched are in
 }
 
 // docScore is what one document has so far.
@@ -103,20 +102,6 @@ type docScore struct {
 	chunk   float64 // BM25 of the chunk, later times coverage^0.3
 	covered float64
 	note    float64 // BM25 of the note, at its first document
-}
-
-// usedScores are the scores of searches that have ended: a large vault's are
-// megabytes, and new pages cost more than clearing old ones.
-var usedScores sync.Pool // of *[]docScore
-
-// newScores returns n empty scores.
-func newScores(n int) []docScore {
-	if used, ok := usedScores.Get().(*[]docScore); ok && cap(*used) >= n {
-		scores := (*used)[:n]
-		clear(scores)
-		return scores
-	}
-	return make([]docScore, n)
 }
 
 // contribution is what one term adds to a document; kept when a search explains itself.
@@ -168,9 +153,9 @@ func (s *scorer) score(cut, explain bool) error {
 
 func (p *scoredPart) reset() {
 	p.done()
-	p.scores = newScores(p.docs)
-	p.context = nil
-	p.touched, p.added = nil, nil
+	p.room = newRoom(p.docs)
+	p.scores, p.touched, p.noted = p.room.scores, p.room.touched[:0], p.room.noted[:0]
+	p.context, p.added = nil, nil
 }
 
 // done gives back what s has room in: its scores are gone then.
@@ -182,9 +167,11 @@ func (s *scorer) done() {
 
 // done gives back what p has room in; its scores are gone then.
 func (p *scoredPart) done() {
-	if used := p.scores; used != nil {
-		p.scores = nil
-		usedScores.Put(&used) // of its own: who takes it must share nothing with p
+	if r := p.room; r != nil {
+		r.touched, r.noted = p.touched, p.noted
+		p.room, p.scores, p.touched, p.noted = nil, nil, nil, nil // who takes the room shares nothing with p
+		r.clean()
+		usedRooms.Put(r)
 	}
 }
 
@@ -244,21 +231,45 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 		return err
 	}
 	p.spread(s.docs, s.own)
-	return walk(l.note, note)
+	return walk(l.note, func(x posting) {
+		p.noted = append(p.noted, x.doc)
+		note(x)
+	})
+}
+
+// found returns the documents with a chunk score, and these with the first
+// documents of their notes; both ascending.
+func (p *scoredPart) found() (found, within []int) {
+	r := p.room
+	found, within = r.found[:0], r.within[:0]
+	if len(p.touched)*16 > p.docs { // looking at all is faster than sorting
+		for doc := range p.scores {
+			if p.scores[doc].chunk > 0 {
+				found = append(found, doc)
+			}
+		}
+	} else {
+		found = append(found, p.touched...)
+		slices.Sort(found)
+	}
+	last := -1
+	for _, doc := range found {
+		if first := p.firstDoc(p.noteOf(doc)); first != last && first != doc {
+			within = append(within, first)
+			last = first
+		} else if first == doc {
+			last = first
+		}
+		within = append(within, doc)
+	}
+	r.found, r.within = found, within
+	return found, within
 }
 
 // rescore adds the common terms to the documents that were found, and to
 // their notes.
 func (s *scorer) rescore(i int, p *scoredPart, explain bool) error {
-	found := slices.Sorted(slices.Values(p.touched))
-	var firsts []int
-	for _, doc := range found {
-		first := p.firstDoc(p.noteOf(doc))
-		if n := len(firsts); n == 0 || firsts[n-1] != first {
-			firsts = append(firsts, first)
-		}
-	}
-	docs := slices.Compact(slices.Sorted(slices.Values(slices.Concat(found, firsts))))
+	found, within := p.found()
 	for k, t := range s.terms {
 		if !t.common {
 			continue
@@ -270,7 +281,7 @@ func (s *scorer) rescore(i int, p *scoredPart, explain bool) error {
 		if err := s.scoreTerm(p, k, termLists{memoryList(nil), l.chunk, memoryList(nil)}, among(found), explain); err != nil {
 			return err
 		}
-		if err := s.scoreTerm(p, k, termLists{l.solo, memoryList(nil), l.note}, among(docs), explain); err != nil {
+		if err := s.scoreTerm(p, k, termLists{l.solo, memoryList(nil), l.note}, among(within), explain); err != nil {
 			return err
 		}
 	}
@@ -301,40 +312,8 @@ func (p *scoredPart) chunkScore(doc int) (chunk, note, context float64) {
 	return p.scores[doc].chunk, float64(noteShare * p.scores[p.firstDoc(p.noteOf(doc))].note), context
 }
 
-// passages returns every chunk that was found.
-func (p *scoredPart) passages() []entry {
-	list := make([]entry, 0, len(p.touched))
-	for _, d := range p.touched {
-		list = append(list, p.entry(p.noteOf(d), d))
-	}
-	return list
-}
-
-// best returns each found note's best chunk: for ties, the first.
-func (p *scoredPart) best() []entry {
-	list := make([]entry, 0, len(p.touched))
-	var place []int32 // in list, from 1, of the notes of several chunks
-	for _, d := range p.touched {
-		n := p.noteOf(d)
-		e := p.entry(n, d)
-		if p.chunks(n) == 1 {
-			list = append(list, e)
-			continue
-		}
-		if place == nil {
-			place = make([]int32, p.notes)
-		}
-		if place[n] == 0 {
-			list = append(list, e)
-			place[n] = int32(len(list))
-		} else if old := &list[place[n]-1]; e.text > old.text || e.text == old.text && e.doc < old.doc {
-			*old = e
-		}
-	}
-	return list
-}
-
-func (p *scoredPart) entry(note, doc int) entry {
-	chunk, of, context := p.chunkScore(doc)
-	return entry{part: p, note: int32(note), doc: int32(doc), source: p.source[note], text: chunk + of + context}
+// score returns the score of doc, a chunk that was found.
+func (p *scoredPart) score(doc int) float64 {
+	chunk, note, context := p.chunkScore(doc)
+	return chunk + note + context
 }

@@ -91,11 +91,11 @@ func (s *searching) run(ctx context.Context) error {
 		s.result.Warnings = append(s.result.Warnings, err.Error()+"; its notes are searched in memory until the index is rebuilt")
 	}
 	asked := queryTerms(s.q.Text)
-	parts, err := s.parts(ctx, asked)
+	v, err := s.look(ctx, asked)
 	if err != nil {
 		return err
 	}
-	found, err := s.find(parts, asked)
+	found, err := s.find(v, asked)
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func (s *searching) run(ctx context.Context) error {
 	return nil
 }
 
-// parts returns what there is to search: the generations, and in memory what
+// look returns what there is to search: the generations, and in memory what
 // they do not have.
-func (s *searching) parts(ctx context.Context, asked []queryTerm) ([]*part, error) {
+func (s *searching) look(ctx context.Context, asked []queryTerm) (*view, error) {
 	st := &s.result.Stats
 	v := look(s.src, s.snap)
 	st.Generations = len(v.parts)
@@ -126,12 +126,13 @@ func (s *searching) parts(ctx context.Context, asked []queryTerm) ([]*part, erro
 	st.Indexed = st.Notes - st.InMemory
 	s.lap(&st.Look)
 	if len(v.pending) == 0 {
-		return v.parts, nil
+		return v, nil
 	}
 	p, unreadable, err := s.x.inMemory(ctx, s.src, v.pending, asked)
 	s.result.Unreadable = unreadable
 	s.lap(&st.Analyse)
-	return append(v.parts, p), err
+	v.parts = append(v.parts, p)
+	return v, err
 }
 
 // found is what a question finds before filters.
@@ -139,14 +140,17 @@ type found struct {
 	asked  []queryTerm // with their counts
 	scorer *scorer
 	names  map[int]string
-	heap   entryHeap
+
+	candidates int // notes that share a term with the question
+	heap       entryHeap
+	floor      float64 // what has a lower score may not be in heap
 }
 
-func (s *searching) find(parts []*part, asked []queryTerm) (*found, error) {
+func (s *searching) find(v *view, asked []queryTerm) (*found, error) {
 	st := &s.result.Stats
 	many := len(asked) > maxTerms
 	for i := range asked {
-		if err := asked[i].count(parts); err != nil {
+		if err := asked[i].count(v.parts); err != nil {
 			return nil, err
 		}
 		if many {
@@ -156,21 +160,21 @@ func (s *searching) find(parts []*part, asked []queryTerm) (*found, error) {
 	terms := rarest(slices.Clone(asked))
 	if many {
 		for i := range terms {
-			if err := terms[i].count(parts); err != nil {
+			if err := terms[i].count(v.parts); err != nil {
 				return nil, err
 			}
 		}
 	}
-	f := &found{asked: asked, scorer: newScorer(parts, terms)}
+	f := &found{asked: asked, scorer: newScorer(v.parts, terms)}
 	st.Terms = len(terms)
 	var err error
-	if f.names, err = named(s.src, f.scorer.parts, names(s.q.Text)); err != nil {
+	if f.names, err = named(s.src, v, names(s.q.Text)); err != nil {
 		return nil, err
 	}
 	if err := s.score(f, true); err != nil {
 		return nil, err
 	}
-	st.Candidates = len(f.heap)
+	st.Candidates = max(f.candidates, len(f.heap))
 	s.lap(&st.Score)
 	return f, nil
 }
@@ -180,32 +184,20 @@ func (s *searching) score(f *found, cut bool) error {
 	if err := f.scorer.score(cut, s.q.Explain); err != nil {
 		return err
 	}
-	f.heap = nil          // they are made anew
-	best, top := 0.0, 0.0 // of what somebody chose to remember, of what was captured
-	for _, p := range f.scorer.parts {
-		list := p.best()
-		if s.q.Passages > 1 {
-			list = p.passages()
-		}
-		for i := range list {
-			e := &list[i]
-			if p.inSession(s.src, int(e.note)) {
-				e.text = float64(e.text * sessionWeight)
-				top = max(top, e.text)
-			} else {
-				best = max(best, e.text)
-			}
-		}
-		if f.heap == nil {
-			f.heap = list // most notes are in the first part
-		} else {
-			f.heap = append(f.heap, list...)
-		}
-	}
-	s.outrank(f.heap, best, top)
-	f.heap = addNamed(f.heap, f.scorer.parts, f.names)
-	f.heap.init()
+	s.gather(f, s.x.certain*s.q.Limit)
 	return nil
+}
+
+// gather makes entries of the best keep candidates at least; 0: of all.
+func (s *searching) gather(f *found, keep int) {
+	g := gathering{src: s.src, names: f.names, passages: s.q.Passages > 1, keep: keep}
+	for _, p := range f.scorer.parts {
+		g.add(p)
+	}
+	s.outrank(g.list, g.best, g.top)
+	f.candidates, f.floor = g.found, g.floor()
+	f.heap = addNamed(g.list, f.scorer.parts, f.names)
+	f.heap.init()
 }
 
 // outrank lowers captured turns, the best of which has top, until that stands
@@ -235,6 +227,10 @@ func (s *searching) rank(f *found) (*ranking, error) {
 	for {
 		r := s.ranking(keep, f)
 		r.run()
+		if r.short {
+			s.gather(f, 0)
+			continue
+		}
 		if len(r.kept) > 0 || !f.scorer.cut {
 			return r, nil
 		}
@@ -246,7 +242,7 @@ func (s *searching) rank(f *found) (*ranking, error) {
 
 func (s *searching) ranking(keep filter, f *found) *ranking {
 	return &ranking{
-		src: s.src, filter: keep, heap: f.heap, names: f.names, limit: s.q.Limit,
+		src: s.src, filter: keep, heap: f.heap, least: f.floor, names: f.names, limit: s.q.Limit,
 		passages: s.q.Passages, of: map[int]int{}, dropped: map[string]int{},
 	}
 }
