@@ -60,6 +60,9 @@ type Outcome struct {
 	Entry Entry
 	// Kept is the kind of event that is in the journal now; "" when none is.
 	Kept journal.Kind
+	// Missed is the kind of event that was to be kept, and is not because
+	// NoCapture says so.
+	Missed journal.Kind
 }
 
 func (r *Receiver) now() time.Time { return r.Now() }
@@ -114,7 +117,9 @@ func (r *Receiver) Receive(ctx context.Context, a *Agent, event string, stdin io
 	say, answered := within(ctx, replied)
 	out := Outcome{Answer: say.answer, Entry: c.entry(say)}
 	switch {
-	case e.Kind == "" || r.NoCapture:
+	case e.Kind == "":
+	case r.NoCapture:
+		out.Missed = e.Kind
 	case !inTime:
 		out.Entry.Error = "timeout"
 	case err != nil:

@@ -68,9 +68,12 @@ func (a *app) hook(ctx context.Context, agent *hooks.Agent, event string) {
 	// Who ends us, or does not listen any more, does not keep us from keeping
 	// what we were told: it takes less than a second.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hooks.Budget)
+	// The agent counts from when it started us; a busy machine takes a while
+	// until we get here.
+	budget := hooks.Budget - min(sinceStart(), hooks.Budget/2)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
 	defer cancel()
-	h := &hooking{a: a}
+	h := &hooking{a: a, until: time.Now().Add(budget)}
 	if h.config, h.trouble = a.loadConfig(); h.locate() != nil {
 		return // no folder to keep anything in
 	}
@@ -91,13 +94,16 @@ func (a *app) hook(ctx context.Context, agent *hooks.Agent, event string) {
 	var got result
 	select {
 	case got = <-done:
-	case <-time.After(hooks.Budget + 50*time.Millisecond):
+	case <-time.After(budget + 50*time.Millisecond):
 	}
 	if !got.ok {
 		got.outcome.Entry = hooks.Entry{Time: a.now().UTC(), What: hooks.DidHook, Agent: agent.Name, Event: event, Error: "panic or timeout"}
 	}
 	if h.trouble != nil {
 		got.outcome.Entry.Error = "config"
+		if got.outcome.Missed != "" && h.identity != "" {
+			h.journal.Lose(fmt.Errorf("the config has a mistake: %w", h.trouble))
+		}
 	}
 	if len(got.outcome.Answer) > 0 {
 		_, _ = a.stdout.Write(got.outcome.Answer)
@@ -111,6 +117,7 @@ type hooking struct {
 	a        *app
 	config   config
 	trouble  error // why the config is not what its owner wrote
+	until    time.Time
 	home     string
 	identity string
 	journal  *journal.Journal
@@ -134,7 +141,9 @@ func (h *hooking) activity() hooks.Activity { return activityOf(h.dir()) }
 func activityOf(dir string) hooks.Activity { return hooks.Activity{Dir: filepath.Join(dir, "hooks")} }
 
 func (h *hooking) receiver() *hooks.Receiver {
-	h.journal = journal.Open(filepath.Join(h.dir(), "journal"), journal.Options{Timeout: hooks.Budget - 100*time.Millisecond})
+	h.journal = journal.Open(filepath.Join(h.dir(), "journal"), journal.Options{
+		Timeout: hooks.Budget - 100*time.Millisecond, Until: h.until.Add(-80 * time.Millisecond),
+	})
 	cwd, _ := os.Getwd()
 	r := &hooks.Receiver{
 		Dir: filepath.Join(h.dir(), "hooks"), Journal: h.journal, Stores: h.stores,

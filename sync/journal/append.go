@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -24,7 +25,7 @@ var (
 	// ErrFull: nobody drained, and the bound is reached.
 	ErrFull = errors.New(`journal: is full; "vade journal drain" empties it`)
 	// ErrSlow: the disk did not answer in time; the event may be kept all the same.
-	ErrSlow = errors.New("journal: the disk did not answer in time")
+	ErrSlow = errors.New("journal: the disk did not answer in time, it may be kept all the same")
 )
 
 // errSlotBusy and errSlotFull send Append on to the next segment.
@@ -37,27 +38,56 @@ var (
 // nobody else writes. Private spans and known secrets are taken out first, and
 // long texts are cut. It takes no lock that anybody holds for longer than an
 // append, and returns within Options.Timeout. After an error other than
-// ErrSlow the event is not kept, and counted in Lost.
+// ErrSlow the event is not kept. Every error is counted in Lost.
 func (j *Journal) Append(e Event) error {
+	timeout := j.timeout()
 	done := make(chan error, 1)
+	var once sync.Once // it is one loss, whoever finds it first
 	go func() {
-		err := j.append(e)
+		err := j.append(e, timeout*3/4)
 		if err != nil {
-			j.countLoss(err)
+			once.Do(func() { j.countLoss(err, true) })
 		}
 		done <- err
 	}()
-	timeout := time.NewTimer(j.opts.Timeout)
-	defer timeout.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-timeout.C:
-		return ErrSlow
+	case <-time.After(timeout):
+	}
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		once.Do(func() { j.countLoss(ErrSlow, false) }) // the process may be gone before the disk answers
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-counted:
+	case <-time.After(timeoutForLoss):
+	}
+	return ErrSlow
+}
+
+// timeoutForLoss is how long a disk that is slow is given to note that.
+const timeoutForLoss = 40 * time.Millisecond
+
+// timeout is how long an append may take from now on.
+func (j *Journal) timeout() time.Duration {
+	if j.opts.Until.IsZero() {
+		return j.opts.Timeout
+	}
+	return min(j.opts.Timeout, max(50*time.Millisecond, time.Until(j.opts.Until)))
+}
+
+// Lose counts an event that was not even appended, because of err.
+func (j *Journal) Lose(err error) {
+	if j.make() == nil {
+		j.countLoss(err, true)
 	}
 }
 
-func (j *Journal) append(e Event) error {
+func (j *Journal) append(e Event, patience time.Duration) error {
 	now := j.opts.Now()
 	if e.Time.IsZero() {
 		e.Time = now
@@ -68,13 +98,13 @@ func (j *Journal) append(e Event) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	id := string(vault.NewID(now, j.opts.Entropy))
-	patience := time.Now().Add(j.opts.Timeout * 3 / 4)
+	giveUp := time.Now().Add(patience)
 	for {
 		err := j.appendSomewhere(id, event)
 		if !errors.Is(err, errSlotBusy) {
 			return err
 		}
-		if time.Now().After(patience) {
+		if time.Now().After(giveUp) {
 			return ErrBusy
 		}
 		time.Sleep(2 * time.Millisecond)

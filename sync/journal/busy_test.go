@@ -37,6 +37,28 @@ func TestEverySegmentLocked(t *testing.T) {
 	}
 }
 
+// stuck is a source of entropy that gives none until it is closed.
+type stuck chan struct{}
+
+func (s stuck) Read(p []byte) (int, error) { <-s; return len(p), nil }
+
+// TestDiskThatDoesNotAnswer: Append gives up in time, and says so to whoever
+// comes next, once.
+func TestDiskThatDoesNotAnswer(t *testing.T) {
+	k := newKept(t, Options{})
+	k.append(event(0, TurnEnd, "kept"))
+	wait := make(stuck)
+	defer close(wait)
+	slow := Open(k.Dir(), Options{Entropy: wait, Until: time.Now().Add(60 * time.Millisecond)})
+	start := time.Now()
+	if err := slow.Append(event(1, TurnEnd, "slow")); !errors.Is(err, ErrSlow) || time.Since(start) > 600*time.Millisecond {
+		t.Errorf("%v after %s", err, time.Since(start))
+	}
+	if l, err := k.Lost(); err != nil || l.Count != 1 || !strings.Contains(l.Error, "did not answer in time") {
+		t.Errorf("lost %+v %v", l, err)
+	}
+}
+
 // TestBounds: a journal that nobody drains refuses what is more than it may
 // hold, and one that cannot deliver drops the oldest; both are counted.
 func TestBounds(t *testing.T) {

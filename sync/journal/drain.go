@@ -309,7 +309,7 @@ func (j *Journal) bound(ctx context.Context) error {
 	for i := 0; i < len(names) && total > j.opts.MaxBytes; i++ {
 		total -= sizes[i]
 		over[episodeKey(names[i])] = true
-		j.countLoss(fmt.Errorf("more than %d MiB wait for their delivery", j.opts.MaxBytes>>20))
+		j.countLoss(fmt.Errorf("more than %d MiB wait for their delivery", j.opts.MaxBytes>>20), true)
 	}
 	if len(over) == 0 {
 		return nil

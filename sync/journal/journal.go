@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// Timeout is how long Append may take before it gives up; 0 means 1 s.
 	Timeout time.Duration
+	// Until is when Append gives up at the latest; zero: Timeout alone counts.
+	Until time.Time
 	// Quiet is how long a session must have said nothing for its turn to be
 	// taken as over; 0 means 10 min.
 	Quiet time.Duration

@@ -47,8 +47,9 @@ func (l Loss) bytes() []byte {
 	return append(append(raw, bytes.Repeat([]byte{' '}, lossLen-1-len(raw))...), '\n')
 }
 
-// countLoss records that err lost an event, as well as a disk in trouble lets it.
-func (j *Journal) countLoss(err error) {
+// countLoss records that err lost an event, as well as a disk in trouble lets
+// it; durable says whether to wait for that disk.
+func (j *Journal) countLoss(err error, durable bool) {
 	for range 20 {
 		unlock, ok, lockErr := tryLock(j.path("lost.lock"))
 		if lockErr != nil {
@@ -74,7 +75,7 @@ func (j *Journal) countLoss(err error) {
 		return
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(l.bytes(), 0); err == nil {
+	if _, err := f.WriteAt(l.bytes(), 0); err == nil && durable {
 		_ = f.Sync()
 	}
 }
