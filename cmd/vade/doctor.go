@@ -39,11 +39,12 @@ func (a *app) doctorCmd() *cobra.Command {
 		Long: `Look at everything that could be wrong and name it, with the way out: files with
 broken front matter, unreadable folders, left-over locks, a search index or a git
 index that is not what is on disk, damaged objects, a remote that lags behind.
-Nothing is changed without --fix, and --fix never touches the text of a memory.`,
+Nothing is changed without --fix, and --fix never touches the text of a memory.
+Before there is a vault it looks at the agents alone.`,
 		Example: "  vade doctor\n  vade doctor --fix\n  vade doctor --json | jq '.findings[] | select(.state != \"ok\")'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withExisting(func(o *opened) error {
+			return a.withVault(func(o *opened) error {
 				d := &doctor{o: o, fix: fix, offline: offline, counts: map[string]int{}}
 				if err := d.run(cmd.Context()); err != nil {
 					return err
@@ -124,6 +125,10 @@ func (d *doctor) report(check string, items []string, state, detail, remedy stri
 func (d *doctor) run(ctx context.Context) error {
 	checks := []func(context.Context) error{
 		d.checkLock, d.checkWrites, d.checkGit, d.checkObjects, d.checkWorkTree, d.checkNotes, d.checkIndex, d.checkRemote, d.checkAgents, d.checkHooks,
+	}
+	if !d.o.vault.Exists() {
+		d.add(finding{Check: "vault", State: stateNote, Detail: "there is none here yet", Remedy: noVaultYet})
+		checks = []func(context.Context) error{d.checkAgents, d.checkHooks}
 	}
 	for _, check := range checks {
 		if err := ctx.Err(); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -235,9 +234,6 @@ func (v mcpVault) History(ctx context.Context, ref string, limit int) ([]vault.L
 
 // Doctor looks, without asking the remote, and mends nothing.
 func (v mcpVault) Doctor(ctx context.Context) (mcp.Report, error) {
-	if !v.vault.Exists() {
-		return mcp.Report{}, fmt.Errorf("vault: %w", vault.ErrNotFound)
-	}
 	d := &doctor{o: v.opened, offline: true, counts: map[string]int{}}
 	if err := d.run(ctx); err != nil {
 		return mcp.Report{}, err

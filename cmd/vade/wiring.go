@@ -75,13 +75,16 @@ func (o *opened) tellLoss() {
 	}
 }
 
+// noVaultYet is what to do when there is no vault.
+const noVaultYet = `vade remember "…" makes one, vade clone URL brings one from another host`
+
 // withExisting is withVault for commands that make no sense before the first
 // write.
 func (a *app) withExisting(fn func(*opened) error) error {
 	return a.withVault(func(o *opened) error {
 		if !o.vault.Exists() {
 			return hinted(fmt.Errorf("%q has no vault here yet: %w", o.vault.Identity(), vault.ErrNotFound),
-				"vade remember \"…\" makes one, vade clone URL brings one from another host")
+				noVaultYet)
 		}
 		return fn(o)
 	})
