@@ -117,7 +117,7 @@ type excerpter struct {
 
 // newExcerpter keeps the first 64 terms: their sets are bit masks.
 func newExcerpter(terms []queryTerm) *excerpter {
-	e := &excerpter{terms: analysis.New(), place: map[string]int{}}
+	e := &excerpter{terms: analyzer(), place: map[string]int{}}
 	for _, t := range terms {
 		if len(e.weight) == 64 {
 			break

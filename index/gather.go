@@ -26,16 +26,19 @@ func (g *gathering) floor() float64 {
 // add takes what was found in p.
 func (g *gathering) add(p *scoredPart) {
 	var place []int32 // of the notes of several chunks: in list, from 1; -1: found, but not there
+	var of noteDocs
 	for _, doc := range p.touched {
-		note := p.noteOf(doc)
-		e := entry{part: p, note: int32(note), doc: int32(doc), source: p.source[note], text: p.score(doc)}
+		p.locate(doc, &of)
+		chunk, whole, context := p.chunkScore(doc, of.first)
+		note := of.note
+		e := entry{part: p, note: int32(note), doc: int32(doc), source: p.source[note], text: chunk + whole + context}
 		if p.inSession(g.src, note) {
 			e.text = float64(e.text * sessionWeight)
 			g.top = max(g.top, e.text)
 		} else {
 			g.best = max(g.best, e.text)
 		}
-		if g.passages || p.chunks(note) == 1 {
+		if g.passages || of.first == of.last {
 			g.found++
 			if g.wants(e) {
 				g.list = append(g.list, e)

@@ -476,3 +476,44 @@ func TestReadersAndWritersAtOnce(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// Many temporary segments become one on the way, and lose nothing by it.
+func TestFreshSegmentsAreCombined(t *testing.T) {
+	w := &writer{x: open(t)}
+	if err := os.MkdirAll(w.x.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := newNoteAnalyzer()
+	var parts []*mergePart
+	docs := 0
+	for i := range maxFresh + 3 {
+		var b segmentBuilder
+		n := a.analyse("x.md", []byte(strings.Repeat(fmt.Sprintf("note %d has these words. ", i), 1+i*3)), nil)
+		docs += len(n.chunks)
+		b.add(noteKey{path: fmt.Sprintf("%03d.md", i)}, n)
+		p, err := w.writePart(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parts, err = w.combine(t.Context(), append(parts, p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer closeAll(parts)
+	if len(parts) != 4 || len(parts[0].rows) != maxFresh {
+		t.Fatalf("%d segments, the first of %d notes; want 4, the first of %d", len(parts), len(parts[0].rows), maxFresh)
+	}
+	seen := map[int]bool{}
+	for _, p := range parts {
+		docs -= int(p.seg.Count())
+	}
+	for i, r := range parts[0].rows {
+		if r.path != fmt.Sprintf("%03d.md", i) || seen[r.firstDoc] {
+			t.Errorf("row %d is %s at document %d", i, r.path, r.firstDoc)
+		}
+		seen[r.firstDoc] = true
+	}
+	if docs != 0 {
+		t.Errorf("%d documents were lost", docs)
+	}
+}

@@ -33,7 +33,7 @@ type fieldTerm struct{ field, term string }
 // batch bounds how many files are held in memory at once.
 const (
 	batchNotes = 256
-	batchBytes = 16 << 20
+	batchBytes = 2 << 20
 )
 
 // reading is a note on its way from the source through the analysis.

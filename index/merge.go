@@ -16,6 +16,7 @@ import (
 // it that do.
 type mergePart struct {
 	path string // of the segment, if it is a temporary one
+	made int    // how many others of the same number made it
 	seg  segment.Segment
 	rows []tableRow
 	drop *roaring.Bitmap // documents that do not go in; nil: none
@@ -67,12 +68,10 @@ func oldPart(g *openGeneration, p *part, taken func(path string) bool) *mergePar
 
 // merge makes one generation of parts; nil when nothing is left of them.
 func (w *writer) merge(ctx context.Context, parts []*mergePart) (*generation, error) {
-	var segs []segment.Segment
-	var drops []*roaring.Bitmap
 	var used []*mergePart
 	for _, p := range parts {
 		if len(p.rows) > 0 {
-			segs, drops, used = append(segs, p.seg), append(drops, p.drop), append(used, p)
+			used = append(used, p)
 		}
 	}
 	if len(used) == 0 {
@@ -85,18 +84,54 @@ func (w *writer) merge(ctx context.Context, parts []*mergePart) (*generation, er
 		return w.name(path, p.rows)
 	}
 	zapPath := w.tmp()
-	numbers, err := mergeSegments(ctx, segs, drops, zapPath)
+	rows, err := mergeParts(ctx, used, zapPath)
+	if err != nil {
+		return nil, err
+	}
+	return w.name(zapPath, rows)
+}
+
+// maxFresh is how many temporary segments there are before they are made into
+// one: each is an open file.
+const maxFresh = 64
+
+// combine makes the last maxFresh of parts into one, if they are alike.
+func (w *writer) combine(ctx context.Context, parts []*mergePart) ([]*mergePart, error) {
+	first := len(parts) - maxFresh
+	if first < 0 || parts[first].made != parts[len(parts)-1].made {
+		return parts, nil
+	}
+	p := &mergePart{path: w.tmp(), made: parts[first].made + 1}
+	var err error
+	if p.rows, err = mergeParts(ctx, parts[first:], p.path); err != nil {
+		return parts, err
+	}
+	if p.seg, err = plugin.Open(p.path); err != nil {
+		return parts, err
+	}
+	closeAll(parts[first:])
+	return append(parts[:first], p), nil
+}
+
+// mergeParts writes what goes in of parts to path.
+func mergeParts(ctx context.Context, parts []*mergePart, path string) ([]tableRow, error) {
+	var segs []segment.Segment
+	var drops []*roaring.Bitmap
+	for _, p := range parts {
+		segs, drops = append(segs, p.seg), append(drops, p.drop)
+	}
+	numbers, err := mergeSegments(ctx, segs, drops, path)
 	if err != nil {
 		return nil, err
 	}
 	var rows []tableRow
-	for i, p := range used {
+	for i, p := range parts {
 		for _, r := range p.rows {
 			r.firstDoc = int(numbers[i][r.firstDoc])
 			rows = append(rows, r)
 		}
 	}
-	return w.name(zapPath, rows)
+	return rows, nil
 }
 
 // mergeSegments writes the documents of segs that are not in drops to path,

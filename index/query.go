@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"vademecum/index/analysis"
 )
@@ -30,13 +31,26 @@ type queryTerm struct {
 // termLists is one term's postings in one part.
 type termLists struct{ solo, chunk, note postingList }
 
+// usedAnalyzers are those of searches that have ended: they know the stems of
+// words that will come again.
+var usedAnalyzers sync.Pool // of *analysis.Analyzer
+
+func analyzer() *analysis.Analyzer {
+	if a, ok := usedAnalyzers.Get().(*analysis.Analyzer); ok {
+		return a
+	}
+	return analysis.New()
+}
+
 // queryTerms returns the distinct terms of text.
 func queryTerms(text string) []queryTerm {
 	if len(text) > maxQuery {
 		text = text[:runeStart([]byte(text), maxQuery)]
 	}
+	a := analyzer()
+	defer usedAnalyzers.Put(a)
 	var terms []queryTerm
-	for _, t := range analysis.New().Query(text) {
+	for _, t := range a.Query(text) {
 		if len(terms) == maxDistinct {
 			break
 		}

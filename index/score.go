@@ -90,9 +90,8 @@ type scorer struct {
 type scoredPart struct {
 	*part
 	scores  []docScore
-	context []float64 // what the chunk borrows from those around it
-	touched []int     // documents with a chunk score
-	noted   []int     // with a note score besides, some of them several times
+	touched []int // documents with a chunk score
+	noted   []int // with a note score or context besides, some of them several times
 	added   []contribution
 	room    *scoreRoom // that scores and touched are in
 }
@@ -102,6 +101,7 @@ type docScore struct {
 	chunk   float64 // BM25 of the chunk, later times coverage^0.3
 	covered float64
 	note    float64 // BM25 of the note, at its first document
+	context float64 // what the chunk borrows from those around it
 }
 
 // contribution is what one term adds to a document; kept when a search explains itself.
@@ -155,7 +155,7 @@ func (p *scoredPart) reset() {
 	p.done()
 	p.room = newRoom(p.docs)
 	p.scores, p.touched, p.noted = p.room.scores, p.room.touched[:0], p.room.noted[:0]
-	p.context, p.added = nil, nil
+	p.added = nil
 }
 
 // done gives back what s has room in: its scores are gone then.
@@ -189,8 +189,9 @@ func (s *scorer) scorePart(i int, p *scoredPart, explain bool) error {
 			return err
 		}
 	}
+	var of noteDocs
 	for _, doc := range p.touched {
-		if !p.solo(doc) {
+		if p.locate(doc, &of); of.first < of.last {
 			d := &p.scores[doc]
 			d.chunk = float64(d.chunk * s.coverageShare(d.covered))
 		}
@@ -252,13 +253,11 @@ func (p *scoredPart) found() (found, within []int) {
 		found = append(found, p.touched...)
 		slices.Sort(found)
 	}
-	last := -1
+	of := noteDocs{}
 	for _, doc := range found {
-		if first := p.firstDoc(p.noteOf(doc)); first != last && first != doc {
-			within = append(within, first)
-			last = first
-		} else if first == doc {
-			last = first
+		before := of
+		if p.locate(doc, &of); doc > of.first && before != of {
+			within = append(within, of.first)
 		}
 		within = append(within, doc)
 	}
@@ -301,19 +300,29 @@ func (s *scorer) coverageShare(covered float64) float64 {
 	return v
 }
 
+// noteDocs are the documents of a note.
+type noteDocs struct {
+	note        int
+	first, last int
+	known       bool
+}
+
+// locate sets of to the note that doc is of. It is fast when that is the one
+// that it was set to before.
+func (p *part) locate(doc int, of *noteDocs) {
+	if !of.known || doc < of.first || doc > of.last {
+		note := p.noteOf(doc)
+		first := p.firstDoc(note)
+		*of = noteDocs{note, first, first + p.chunks(note) - 1, true}
+	}
+}
+
 // solo reports whether doc is all there is of its note.
 func (p *scoredPart) solo(doc int) bool { return p.chunks(p.noteOf(doc)) == 1 }
 
-// chunkScore returns the three summands of the score of doc, a chunk that was found.
-func (p *scoredPart) chunkScore(doc int) (chunk, note, context float64) {
-	if p.context != nil {
-		context = p.context[doc]
-	}
-	return p.scores[doc].chunk, float64(noteShare * p.scores[p.firstDoc(p.noteOf(doc))].note), context
-}
-
-// score returns the score of doc, a chunk that was found.
-func (p *scoredPart) score(doc int) float64 {
-	chunk, note, context := p.chunkScore(doc)
-	return chunk + note + context
+// chunkScore returns the three summands of the score of doc, a chunk that was
+// found, whose note starts at first.
+func (p *scoredPart) chunkScore(doc, first int) (chunk, note, context float64) {
+	d := &p.scores[doc]
+	return d.chunk, float64(noteShare * p.scores[first].note), d.context
 }

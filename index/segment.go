@@ -114,9 +114,9 @@ type segmentBuilder struct {
 
 const (
 	// A segment is written out before it holds more than this, so that memory
-	// does not grow with the vault.
+	// does not grow with the vault: a posting takes a few hundred bytes meanwhile.
 	segmentNotes    = 2000
-	segmentPostings = 1 << 20
+	segmentPostings = 1 << 17
 )
 
 func (b *segmentBuilder) full() bool {

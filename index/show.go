@@ -12,6 +12,7 @@ import (
 // show makes hits of the candidates, inside the token budget if there is one.
 func (s *searching) show(kept []*candidate, sc *scorer) {
 	e := newExcerpter(sc.terms)
+	defer usedAnalyzers.Put(e.terms)
 	left := s.q.Budget
 	for _, c := range kept {
 		h := s.hit(c)
@@ -91,8 +92,8 @@ func (sc *scorer) explain(c *candidate) string {
 	if c.part.scores == nil || c.part.scores[c.doc].chunk == 0 {
 		return b.String()
 	}
-	chunk, note, context := c.part.chunkScore(c.doc)
 	first := c.part.firstDoc(c.note)
+	chunk, note, context := c.part.chunkScore(c.doc, first)
 	fmt.Fprintf(&b, "\n  passage %.4f = (%s)", chunk, sc.sum(c.part, c.doc, false))
 	if !c.part.solo(c.doc) {
 		fmt.Fprintf(&b, " × %.4f for having %.2f of %.2f", sc.coverageShare(c.part.scores[c.doc].covered), c.part.scores[c.doc].covered, sc.all)

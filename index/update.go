@@ -235,7 +235,7 @@ func (w *writer) analyse(ctx context.Context, places []int, all bool) ([]*mergeP
 				failed = err
 				return
 			}
-			parts = append(parts, p)
+			parts, failed = w.combine(ctx, append(parts, p))
 		}
 	}
 	cached := w.x.analysed.get
