@@ -41,7 +41,7 @@ func tail(text string, limit int) string {
 
 // condense keeps each line of a pasted text that differs in more than numbers
 // from those before: all of them if they fit, else those at both ends and
-// those that tell of trouble.
+// those that ask or tell of trouble.
 func condense(text string) string {
 	lines := distinct(text)
 	size := 0
@@ -62,17 +62,23 @@ func condense(text string) string {
 		room -= len(lines[end-1]) + 1
 	}
 	room := condensed / 2
-	for _, l := range lines[at:end] {
-		if room >= len(l) && troubled(l) {
-			middle = append(middle, l)
-			room -= len(l) + 1
+	for _, telling := range []func(string) bool{asks, troubled} {
+		for _, l := range lines[at:end] {
+			if room >= len(l) && telling(l) {
+				middle = append(middle, l)
+				room -= len(l) + 1
+			}
 		}
 	}
 	return strings.Join(append(append(first, middle...), last...), "\n")
 }
 
-// distinct returns the lines of text, long ones cut, that differ in their
-// letters from all before.
+func alphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// distinct returns the lines of text, long ones cut, that differ from all
+// before in a word without digits.
 func distinct(text string) []string {
 	const longest = 600
 	var seed maphash.Hash
@@ -84,9 +90,10 @@ func distinct(text string) []string {
 			var part string
 			part, l = cutAt(l, longest)
 			seed.Reset()
-			for i := range len(part) {
-				if c := part[i]; c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' {
-					_ = seed.WriteByte(c)
+			for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return r < 0x80 && !alphanumeric(byte(r)) }) {
+				if !strings.ContainsAny(word, "0123456789") { // a number, an id, an address
+					_, _ = seed.WriteString(word)
+					_ = seed.WriteByte(' ')
 				}
 			}
 			if sum := seed.Sum64(); !seen[sum] {
@@ -107,10 +114,17 @@ func cutAt(text string, limit int) (start, rest string) {
 	return start, text[len(start):]
 }
 
+// asks reports whether a line is a question: somebody wrote it between what
+// they pasted.
+func asks(line string) bool { return strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？") }
+
 // troubled reports whether a line of a log tells of trouble.
 func troubled(line string) bool {
+	if asks(line) {
+		return false // was taken already
+	}
 	line = strings.ToLower(line)
-	for _, word := range [...]string{"error", "err_", "fail", "fatal", "panic", "exception", "denied", "refused", "timeout", "cannot", "?"} {
+	for _, word := range [...]string{"error", "err_", "fail", "fatal", "panic", "exception", "denied", "refused", "timeout", "cannot"} {
 		if strings.Contains(line, word) {
 			return true
 		}

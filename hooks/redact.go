@@ -90,6 +90,7 @@ func (r Redactor) event(e *journal.Event) {
 		return
 	}
 	use := *e.Tool
+	use.Input = r.input(use.Input)
 	use.Name, _ = r.field(use.Name, 256)
 	for _, f := range []struct {
 		text  *string
@@ -99,6 +100,35 @@ func (r Redactor) event(e *journal.Event) {
 		e.Cut += cut
 	}
 	e.Tool = &use
+}
+
+// input redacts every text in a tool's input, which is JSON: with its escapes,
+// lines and quotes are not what they look for.
+func (r Redactor) input(input string) string {
+	o, ok := parseObject([]byte(input))
+	if !ok {
+		return input
+	}
+	return compact(r.value(o))
+}
+
+// value is v with its texts redacted.
+func (r Redactor) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.Text(v)
+	case []any:
+		for i := range v {
+			v[i] = r.value(v[i])
+		}
+		return v
+	case object:
+		for key, e := range v {
+			v[key] = r.value(e)
+		}
+		return v
+	}
+	return v
 }
 
 // head returns at most limit bytes of text, whole runes, and how many are left out.

@@ -16,6 +16,10 @@ func findEncoded(text string, found []Secret) []Secret {
 			i++
 			continue
 		}
+		if i > 0 && text[i-1] == '\\' && (text[i] == 'n' || text[i] == 'r' || text[i] == 't') {
+			i++ // an escaped line end, as JSON has it
+			continue
+		}
 		end, clean := encodedRun(text, i)
 		if len(clean) >= minEncoded {
 			raw = decodeBase64(raw, clean)

@@ -69,6 +69,7 @@ func TestFindSecrets(t *testing.T) {
 		{"url with a token", "https://0123456789abcdef0123abcd@github.com/a/b", []string{"url-token=0123456789abcdef0123abcd"}},
 		{"bearer", "Authorization: Bearer abc123def456", []string{"bearer-credentials=abc123def456"}},
 		{"basic", "authorization: Basic dXNlcjpwYXNzMTIz", []string{"basic-credentials=dXNlcjpwYXNzMTIz"}},
+		{"base64 behind an escaped line end", `a\n` + base64.StdEncoding.EncodeToString([]byte("x "+ghToken)) + `\n`, []string{"encoded-github-token=" + base64.StdEncoding.EncodeToString([]byte("x "+ghToken))}},
 		{"base64 of a token", "data: " + base64.StdEncoding.EncodeToString([]byte("x "+ghToken+"\n")), []string{"encoded-github-token=" + base64.StdEncoding.EncodeToString([]byte("x "+ghToken+"\n"))}},
 	}
 	for _, tt := range tests {
