@@ -211,6 +211,10 @@ func TestBrokenTranscripts(t *testing.T) {
 
 // No cut and no flipped byte of what a client wrote is anything but a loss.
 func TestDamagedTranscripts(t *testing.T) {
+	cuts := 20
+	if testing.Short() {
+		cuts = 4
+	}
 	for _, agent := range Remembering() {
 		transcripts, _ := Transcripts(agent, pastHome(agent))
 		raw, err := os.ReadFile(transcripts[0].Path)
@@ -218,8 +222,8 @@ func TestDamagedTranscripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Base(transcripts[0].Path)
-		for i := range 20 {
-			at := i * len(raw) / 20
+		for i := range cuts {
+			at := i * len(raw) / cuts
 			for _, damaged := range [][]byte{raw[:at], bytes.Replace(raw, raw[at:at+1], []byte{0}, 1+i)} {
 				_, _, err := texts(t, newPast(), pastFile(t, agent, name, string(damaged)))
 				if err != nil && strings.Contains(err.Error(), "panic") {
