@@ -71,10 +71,13 @@ vade_in() {
   env -i HOME="$run/home" PATH=/usr/local/bin:/usr/bin:/bin VADE_IDENTITY=todd VADE_NO_BACKGROUND=1 "$RUNS/bin/vade" "$@"
 }
 
-# captured RUN WORD: what hooks captured is in the vault, and holds WORD.
+# captured RUN WORD: what hooks captured is in the vault, and holds WORD; a
+# backfill finds the same turn in the client's own transcript, and knows it.
 captured() {
   vade_in "$1" journal drain --all
-  grep -rq "$2" "$1/home/.local/share/vade/todd/vault/sessions"
+  grep -rq "$2" "$1/home/.local/share/vade/todd/vault/sessions" || return
+  vade_in "$1" backfill --json >"$1.backfill" || return
+  grep -q '"known": [1-9]' "$1.backfill" && ! grep -q '"added": [1-9]' "$1.backfill"
 }
 
 # told RUN WORD: the very first call of a model that was answered with a call
