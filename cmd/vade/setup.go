@@ -198,7 +198,8 @@ func setupNotes(agents []string) (notes []string) {
 		notes = append(notes, "Cursor can run Claude Code's hooks too: leave that off in its settings, or everything happens twice")
 	}
 	if len(agents) > 0 {
-		notes = append(notes, "agents that run already have to be started again; \"vade doctor\" says when each hook last fired")
+		notes = append(notes, "agents that run already have to be started again; \"vade doctor\" says when each hook last fired",
+			"\"vade backfill\" takes what they kept of earlier sessions")
 	}
 	return notes
 }
