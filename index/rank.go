@@ -11,7 +11,7 @@ import (
 
 const (
 	// keepShare: a hit below this share of the best one is noise.
-	keepShare = 0.3
+	keepShare = 0.2
 	// sessionWeight: what was said in a session counts less than what
 	// somebody chose to remember.
 	sessionWeight = 0.5

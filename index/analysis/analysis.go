@@ -5,8 +5,9 @@
 // a text is in: every run of letters is treated by its own script.
 //
 //	Latin, digits   split into parts at underscores, case changes and digits;
-//	                English stop words dropped, parts stemmed (Porter2); an
-//	                identifier, path or version of several parts also as a whole
+//	                English stop words dropped, parts stemmed (Porter2, and a table of
+//	                irregular forms and number words); an identifier, path or
+//	                version of several parts also as a whole
 //	Hangul          particle or ending stripped, then pairs of syllables
 //	Han, kana       overlapping pairs, single Han characters, and the first
 //	                pair of each Han run again as an [Edge]
@@ -28,7 +29,7 @@ import (
 
 // Version changes whenever the same text may give other terms than before:
 // an index of another version is of no use.
-const Version = 3
+const Version = 4
 
 // MaxRunes is the length at which a term is cut.
 const MaxRunes = 64

@@ -225,3 +225,32 @@ func TestVariantsAreSound(t *testing.T) {
 		}
 	}
 }
+
+func TestFormsOfOneWordAreOneTerm(t *testing.T) {
+	for _, same := range []string{
+		"go goes going went gone", "child children", "write writes wrote written", "three 3", "bought buying buys",
+		"matrix matrices", "better best good",
+	} {
+		want := ""
+		for w := range strings.FieldsSeq(same) {
+			terms := New().Query(w)
+			if len(terms) != 1 || want != "" && terms[0].Text != want {
+				t.Errorf("%s gives %v, want the one term %q", w, terms, want)
+				continue
+			}
+			want = terms[0].Text
+		}
+	}
+}
+
+func TestNamesOfLanguagesWeighLess(t *testing.T) {
+	for _, term := range New().Query("sort a list in Python") {
+		want := 1.0
+		if term.Text == "py" {
+			want = LanguageWeight
+		}
+		if term.Weight != want {
+			t.Errorf("%s weighs %v, want %v", term.Text, term.Weight, want)
+		}
+	}
+}

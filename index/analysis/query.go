@@ -14,7 +14,21 @@ type Term struct {
 const (
 	SingleWeight = 1
 	EdgeWeight   = 0.3
+	// LanguageWeight is that of the name of a programming language: it says
+	// where something is asked for, more than what, and the code that answers
+	// does not repeat it.
+	LanguageWeight = 0.5
 )
+
+// isLanguage reports whether term is the name of a programming language, and
+// hardly anything else.
+func isLanguage(term string) bool {
+	switch term {
+	case "py", "js", "ts", "java", "golang", "ruby", "php", "perl", "bash", "kotlin", "c++", "c#":
+		return true
+	}
+	return false
+}
 
 // Query returns the distinct terms of a question in the order in which they
 // first appear.
@@ -31,6 +45,10 @@ func (a *Analyzer) Query(text string) []Term {
 			term.Weight = SingleWeight
 		case Edge:
 			term.Weight = EdgeWeight
+		default:
+			if isLanguage(term.Text) {
+				term.Weight = LanguageWeight
+			}
 		}
 		seen[term.Text] = true
 		terms = append(terms, term)

@@ -11,7 +11,7 @@ import (
 const maxMemo = 1 << 16
 
 // stem returns the term of a lower-case word: its canonical form when it has
-// one, its Porter2 stem when it is made of letters, nothing for a stop word.
+// one, the Porter2 stem of its base form when it is made of letters, nothing for a stop word.
 func (a *Analyzer) stem(word []byte) []byte {
 	if t, ok := a.mem[string(word)]; ok {
 		a.term = append(a.term[:0], t...)
@@ -33,6 +33,9 @@ func (a *Analyzer) lookup(w string) string {
 	}
 	if stopWords()[w] {
 		return ""
+	}
+	if base, ok := forms()[w]; ok {
+		w = base
 	}
 	if len(w) < 3 || len(w) > MaxRunes || !lettersOnly(w) {
 		return w
