@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,15 +16,20 @@ type literalHit struct {
 	at     int // where in the file it occurs first
 }
 
+// maxLiteral is how many notes are read for a question that has no search term.
+const maxLiteral = 2000
+
 // literal answers a question that has no search term, such as "the who" or
-// "???", by reading every note and looking for exactly that, whatever the case.
-// It stops early, with what it has, when ctx ends.
-func literal(ctx context.Context, src Source, text string) (hits []literalHit, unreadable []string) {
+// "???", by reading notes and looking for exactly that, whatever the case. Of
+// more than maxLiteral notes it reads the last by path: memories are in folders
+// by month. all is false then. It stops early, with what it has, when ctx ends.
+func literal(ctx context.Context, src Source, text string) (hits []literalHit, unreadable []string, all bool) {
 	needle := lowerASCII([]byte(strings.Join(strings.Fields(text), " ")))
 	if len(needle) == 0 {
-		return nil, nil
+		return nil, nil, true
 	}
-	for i := range src.Len() {
+	places := lastMemories(src, maxLiteral)
+	for _, i := range places {
 		if ctx.Err() != nil {
 			break
 		}
@@ -37,7 +43,22 @@ func literal(ctx context.Context, src Source, text string) (hits []literalHit, u
 			hits = append(hits, h)
 		}
 	}
-	return hits, unreadable
+	return hits, unreadable, len(places) == src.Len()
+}
+
+// lastMemories returns the places of at most n notes, ascending: what was
+// remembered rather than captured, and of that the last by path.
+func lastMemories(src Source, n int) []int {
+	from := search(src, 0, src.Len(), sessionsFolder)
+	to := search(src, from, src.Len(), afterSessions)
+	var places []int
+	for _, part := range [][2]int{{to, src.Len()}, {0, from}, {from, to}} {
+		for i := part[1] - 1; i >= part[0] && len(places) < n; i-- {
+			places = append(places, i)
+		}
+	}
+	slices.Sort(places)
+	return places
 }
 
 // find counts needle in raw, as a word of its own if it is made of letters.

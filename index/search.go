@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -249,8 +250,12 @@ func (s *searching) ranking(keep filter, f *found) *ranking {
 
 // literally answers a question without terms.
 func (s *searching) literally(ctx context.Context) error {
-	hits, unreadable := literal(ctx, s.src, s.q.Text)
+	hits, unreadable, all := literal(ctx, s.src, s.q.Text)
 	s.result.Unreadable = unreadable
+	if !all {
+		s.result.Warnings = append(s.result.Warnings, fmt.Sprintf(
+			"the question has only stop words or punctuation: just %d of %d memories were read for it", maxLiteral, s.src.Len()))
+	}
 	p := &scoredPart{part: &part{}}
 	p.noteOf = func(doc int) int { return doc }
 	p.span = func(doc int) span { return span{hits[doc].at, hits[doc].at + len(s.q.Text)} }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -123,4 +124,27 @@ func FuzzSearch(f *testing.F) {
 			t.Errorf("%q: answers differ (-memory +indexed):\n%s", text, diff)
 		}
 	})
+}
+
+// A question without a search term must not read a large vault.
+func TestStopWordsAloneReadNotManyNotes(t *testing.T) {
+	content := map[string]string{"memories/2026/12/band.md": "The Who played here"}
+	for i := range maxLiteral + 500 {
+		content[fmt.Sprintf("memories/2020/%04d.md", i)] = "nothing"
+		content[fmt.Sprintf("sessions/2026/%04d.md", i)] = "nothing"
+	}
+	src := newNotes(content)
+	x := open(t)
+	update(t, x, src)
+	src.reads = 0
+	r, err := x.Search(t.Context(), src, vault.Query{Text: "the who"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hitPaths(r); len(got) != 1 || got[0] != "memories/2026/12/band.md" {
+		t.Errorf("hits %v, want the band", got)
+	}
+	if src.reads > maxLiteral+10 || len(r.Warnings) != 1 {
+		t.Errorf("%d notes read, warnings %q; want at most %d and to be told", src.reads, r.Warnings, maxLiteral)
+	}
 }
