@@ -70,8 +70,11 @@ type evalSet struct {
 	collections []*eval.Collection
 }
 
-// evalAnswer is the JSON of an evaluation.
+// evalAnswer is the JSON of an evaluation. What stands at its top are the means
+// over all questions, of whichever set.
 type evalAnswer struct {
+	eval.Metrics
+	Queries     int              `json:"queries"`
 	Sets        []eval.Scores    `json:"sets"`
 	Comparisons []evalComparison `json:"comparisons,omitempty"`
 }
@@ -103,6 +106,7 @@ func (e *evaluation) run(ctx context.Context, dirs []string) error {
 		p.update(i+1, len(sets))
 	}
 	p.done()
+	answer.Metrics, answer.Queries = eval.Total(answer.Sets)
 	if e.a.flags.json {
 		return e.a.printJSON(answer)
 	}

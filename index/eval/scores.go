@@ -46,3 +46,15 @@ func Score(set string, collections []*Collection, r Run) Scores {
 	}
 	return s
 }
+
+// Total returns the means over all questions of several sets, and how many
+// there are.
+func Total(sets []Scores) (Metrics, int) {
+	var all []Metrics
+	for _, s := range sets {
+		for range s.Queries {
+			all = append(all, s.Metrics)
+		}
+	}
+	return Mean(all), len(all)
+}
