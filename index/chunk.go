@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"sort"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 )
 
 // A chunk is the unit that is scored: a section, or as many neighbouring
@@ -25,8 +20,8 @@ const (
 	maxChunk = 1200
 	// parseWindow bounds the syntax tree of a huge note.
 	parseWindow = 128 << 10
-	// maxLine is the length above which a line is not parsed as markdown:
-	// nesting costs the parser quadratic time.
+	// maxLine is the length above which a line is not read as markdown, nor is
+	// what stands around it.
 	maxLine = 8 << 10
 )
 
@@ -105,11 +100,6 @@ func (h *headings) enter(level int, title string) {
 	h.titles = append(h.titles[:n], title)
 }
 
-// blocks is a parser of block structure only.
-var blocks = sync.OnceValue(func() parser.Parser {
-	return parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-})
-
 // blockStarts returns the starts of all blocks of body, in order, the first at 0.
 func blockStarts(body []byte) []cutPoint {
 	points := []cutPoint{{}}
@@ -157,26 +147,9 @@ func appendBlocks(points []cutPoint, body []byte, from, to int) []cutPoint {
 	if longestLine(window) > maxLine {
 		return points
 	}
-	root := blocks().Parse(text.NewReader(window))
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if n.Type() == ast.TypeInline {
-			return ast.WalkSkipChildren, nil
-		}
-		if !entering || n.Lines() == nil || n.Lines().Len() == 0 {
-			return ast.WalkContinue, nil
-		}
-		first := n.Lines().At(0)
-		p := cutPoint{at: from + lineStart(window, first.Start)}
-		switch n := n.(type) {
-		case *ast.Heading:
-			p.level = n.Level
-			p.title = strings.TrimSpace(string(first.Value(window)))
-		case *ast.FencedCodeBlock: // its lines do not hold the fence
-			p.at = from + lineStart(window, max(lineStart(window, first.Start)-1, 0))
-		}
-		points = append(points, p)
-		return ast.WalkContinue, nil
-	})
+	for _, b := range blocksOf(window) {
+		points = append(points, cutPoint{at: from + b.at, level: b.level, title: b.title})
+	}
 	return points
 }
 

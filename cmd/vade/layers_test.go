@@ -18,6 +18,7 @@ import (
 var allowed = map[string][]string{
 	"vault/repo/repotest": {"vault/repo"},
 	"vault":               {"vault/repo"},
+	"vault/links":         {},
 	"index/analysis":      {},
 	"index":               {"vault", "vault/repo", "index/analysis"},
 	"index/eval":          {"vault", "vault/repo", "index", "index/analysis"},

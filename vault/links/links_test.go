@@ -1,4 +1,4 @@
-package vault
+package links
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLinks(t *testing.T) {
+func TestOf(t *testing.T) {
 	tests := []struct {
 		name, body string
 		want       []Link
@@ -32,17 +32,17 @@ func TestLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Links(tt.body)); diff != "" {
+			if diff := cmp.Diff(tt.want, Of(tt.body)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func FuzzLinks(f *testing.F) {
+func FuzzOf(f *testing.F) {
 	f.Add("[[a|b]] [c](d#e) ![[f]] <http://g>")
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, l := range Links(body) {
+		for _, l := range Of(body) {
 			if l.Line < 1 {
 				t.Fatalf("%q: %+v", body, l)
 			}

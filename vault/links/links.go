@@ -1,6 +1,10 @@
-package vault
+// Package links finds what a memory refers to. It is apart from vault because
+// goldmark, which it parses with, costs every program that links it a third of
+// the start-up time that vade may take (docs/decisions/0003).
+package links
 
 import (
+	"net/url"
 	"strings"
 	"sync"
 
@@ -19,10 +23,10 @@ type Link struct {
 	Wiki     bool   // [[target]]; else [text](target)
 }
 
-// Links returns the links of a markdown body in order: [[target]],
+// Of returns the links of a markdown body in order: [[target]],
 // [[target|text]], [[target#heading]], [text](destination) and <URL>. Code is
 // not searched, images are no links.
-func Links(body string) []Link {
+func Of(body string) []Link {
 	if !strings.Contains(body, "[[") && !strings.Contains(body, "](") &&
 		!strings.Contains(body, "]:") && !strings.Contains(body, "://") {
 		return nil
@@ -53,6 +57,14 @@ var linkParser = sync.OnceValue(func() parser.Parser {
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 	)
 })
+
+// unescape decodes percent escapes; what cannot be decoded stays as it is.
+func unescape(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
 
 // linkOf returns what n links to.
 func linkOf(n ast.Node, src []byte) (Link, bool) {
