@@ -1,10 +1,15 @@
 package vault
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	oklog "github.com/oklog/ulid/v2"
 )
 
 func TestIDs(t *testing.T) {
@@ -31,6 +36,22 @@ func TestIDs(t *testing.T) {
 	a, b := DerivedID(at, []byte("a")), DerivedID(at, []byte("b"))
 	if a == b || a != DerivedID(at.In(time.FixedZone("", 3600)), []byte("a")) || !a.Time().Equal(at) {
 		t.Errorf("derived %s and %s", a, b)
+	}
+}
+
+// TestLikeOklog lets the library that others use judge ours.
+func TestLikeOklog(t *testing.T) {
+	for i := range 2000 {
+		seed := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
+		ms := binary.BigEndian.Uint64(seed[16:]) >> (16 + i%30)
+		at := time.UnixMilli(int64(ms))
+		want := oklog.MustNew(ms, bytes.NewReader(seed[:])).String()
+		if got := NewID(at, bytes.NewReader(seed[:])); string(got) != want {
+			t.Fatalf("id at %d: %s, want %s", ms, got, want)
+		}
+		if id, err := ParseID(strings.ToLower(want)); err != nil || !id.Time().Equal(at) {
+			t.Fatalf("%s is of %v (%v), want %v", want, id.Time(), err, at)
+		}
 	}
 }
 
