@@ -57,11 +57,14 @@ install_client() {
 }
 
 # isolated COMMAND…: runs it where there is nothing but loopback, and ends with
-# it whatever it leaves behind.
+# it whatever it leaves behind. Names are asked of loopback, which answers at once
+# that there is nobody, where another server would be waited for.
 isolated() {
   local user=()
   [ "$(id -u)" = 0 ] || user=(--user --map-root-user)
-  unshare "${user[@]}" --net --pid --fork --kill-child --mount-proc -- "$@" </dev/null
+  echo "nameserver 127.0.0.1" >"$RUNS/resolv.conf"
+  unshare "${user[@]}" --mount --net --pid --fork --kill-child --mount-proc -- \
+    sh -c 'mount --bind "$0" /etc/resolv.conf 2>/dev/null; exec "$@"' "$RUNS/resolv.conf" "$@" </dev/null
 }
 
 # vade_in RUN ARGS…: vade as the user of that run has it.
