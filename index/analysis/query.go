@@ -17,7 +17,7 @@ const (
 	// LanguageWeight is that of the name of a programming language: it says
 	// where something is asked for, more than what, and the code that answers
 	// does not repeat it.
-	LanguageWeight = 0.5
+	LanguageWeight = 0.3
 )
 
 // isLanguage reports whether term is the name of a programming language, and
