@@ -199,13 +199,13 @@ func TestThreeHosts(t *testing.T) {
 				w.act(h)
 			}
 			if h.rng.IntN(3) > 0 {
-				h.sync()
+				w.sync(h)
 			}
 		}
 	}
 	for range 2 {
 		for _, h := range hosts {
-			h.sync()
+			w.sync(h)
 		}
 	}
 	for _, h := range hosts {
@@ -238,6 +238,12 @@ func (w *words) gone(text string) {
 		if f = strings.Trim(f, "[],"); strings.HasPrefix(f, "word") {
 			w.removed[f] = true
 		}
+	}
+}
+
+func (w *words) sync(h *host) {
+	for word := range h.swept(h.sync()) {
+		w.removed[word] = true
 	}
 }
 

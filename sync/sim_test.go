@@ -127,12 +127,8 @@ func (g *game) play(rounds int) {
 
 func (g *game) sync(h *host) {
 	r := h.sync()
-	for _, w := range r.Warnings { // somebody forgot that very text
-		if path, ok := strings.CutSuffix(w, " was forgotten on one side and stays so"); ok {
-			for w := range wordsOf(git(g.t, h.dir(), "log", "--all", "-p", "--", path)) {
-				g.dead[w] = true
-			}
-		}
+	for w := range h.swept(r) {
+		g.dead[w] = true
 	}
 	for _, l := range r.Left {
 		if strings.Contains(l.Reason, "forgotten") { // as it says
@@ -143,6 +139,18 @@ func (g *game) sync(h *host) {
 		}
 	}
 	g.note("%s sync: adopted %v left %v merged %v conflicts %v flags %v folded %v warnings %v", h.name, r.Adopted, r.Left, r.Merged, r.Conflicts, r.Flags, r.Folded, r.Warnings)
+}
+
+// swept are the words of what a round says to have swept: somebody forgot that
+// very text, under whatever title.
+func (h *host) swept(r sync.Report) map[string]int {
+	words := map[string]int{}
+	for _, w := range r.Warnings {
+		if path, ok := strings.CutSuffix(w, " was forgotten on one side and stays so"); ok {
+			maps.Copy(words, wordsOf(git(h.t, h.dir(), "log", "--all", "-p", "--", path)))
+		}
+	}
+	return words
 }
 
 func (g *game) note(format string, args ...any) { g.log = append(g.log, fmt.Sprintf(format, args...)) }
