@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"vademecum/vault"
+	"vademecum/vault/repo"
 )
 
 func (a *app) demoCmd() *cobra.Command {
@@ -229,12 +232,21 @@ func (d *demo) command(name string, args ...string) {
 	d.err = err
 }
 
-// withoutGit stands in for the one git command that the rest of the show needs.
+// withoutGit stands in for the one git command that the rest of the show needs:
+// it makes the empty bare repository that two hosts meet at.
 func (d *demo) withoutGit(args []string) error {
 	if args[0] != "init" {
 		return nil
 	}
-	return errors.New("the two-host part needs git to make a bare repository")
+	dir := args[len(args)-1]
+	for _, folder := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			return err
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+	return errors.Join(os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
 }
 
 // show lists the files of a vault.
@@ -313,15 +325,33 @@ func (d *demo) sameTrees() {
 	}
 	trees := map[string]bool{}
 	for _, host := range []string{laptop, desktop} {
-		out, err := exec.CommandContext(d.ctx, "git", "-C", d.vaultDir(host), "rev-parse", "HEAD^{tree}").Output()
+		tree, err := treeOf(filepath.Dir(d.vaultDir(host)))
 		if err != nil {
 			d.err = fmt.Errorf("demo: read the tree of %s: %w", host, err)
 			return
 		}
-		d.a.printf("%-8s tree %s", host, out)
-		trees[string(out)] = true
+		d.a.printf("%-8s tree %s\n", host, tree)
+		trees[tree] = true
 	}
 	if len(trees) != 1 {
 		d.err = errors.New("demo: the two hosts differ")
 	}
+}
+
+// treeOf is the id of all that the vault in dir has committed.
+func treeOf(dir string) (string, error) {
+	v, err := vault.Open(vault.Options{Dir: dir, Identity: "demo"})
+	if err != nil {
+		return "", err
+	}
+	defer v.Close()
+	head, err := v.Head()
+	if err != nil {
+		return "", err
+	}
+	commit, err := repo.ReadCommit(v.Git(), head)
+	if err != nil {
+		return "", err
+	}
+	return commit.Tree.String(), nil
 }

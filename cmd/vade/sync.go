@@ -33,6 +33,11 @@ lines, the later change stays and the other is parked in conflicts/.`,
   vade sync --json | jq .pulled`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				if err := a.awaitVault(cmd.Context()); err != nil {
+					return err
+				}
+			}
 			return a.withExisting(func(o *opened) error {
 				opts := sync.Options{Transport: o.transport(nil), AdoptDeletions: adoptDeletes, Wait: time.Minute}
 				if watch {
@@ -54,6 +59,28 @@ lines, the later change stays and the other is parked in conflicts/.`,
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on until interrupted")
 	cmd.Flags().BoolVar(&adoptDeletes, "adopt-deletes", false, "commit it even when most memories are gone from the work tree")
 	return cmd
+}
+
+// awaitVault waits for the first remember or clone: who watches from the login
+// on may have neither yet.
+func (a *app) awaitVault(ctx context.Context) error {
+	for told := false; ; told = true {
+		there := false
+		err := a.withVault(func(o *opened) error {
+			if there = o.vault.Exists(); !there && !told {
+				a.note("%q has no vault here yet; waiting for \"vade remember\" or \"vade clone\"", o.vault.Identity())
+			}
+			return nil
+		})
+		if err != nil || there {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // transport is how remotes are spoken to, with progress on p.

@@ -84,6 +84,9 @@ func (g *GitDir) editConfig(edit func(*gitConfig) (string, error)) error {
 	if err == nil {
 		_, err = l.WriteString(text)
 	}
+	if err == nil {
+		err = l.Chmod(configMode(g.configPath(), text))
+	}
 	if err != nil {
 		l.release()
 		return fmt.Errorf("change git config: %w", err)
@@ -92,6 +95,24 @@ func (g *GitDir) editConfig(edit func(*gitConfig) (string, error)) error {
 		return fmt.Errorf("change git config: %w", err)
 	}
 	return g.readConfig()
+}
+
+// configMode is the mode of a config file that is to hold text: as it is, but
+// nobody else reads a password that stands in a URL.
+func configMode(path, text string) fs.FileMode {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	for line := range strings.Lines(text) {
+		_, rest, isURL := strings.Cut(line, "://")
+		authority, _, _ := strings.Cut(rest, "/")
+		user, _, named := strings.Cut(authority, "@")
+		if isURL && named && strings.Contains(user, ":") {
+			return mode & 0o700
+		}
+	}
+	return mode
 }
 
 // Remote is a remote in the repository's config.
