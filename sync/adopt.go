@@ -260,8 +260,12 @@ func (ad *adopter) dropStaged(ctx context.Context, e *edits) error {
 	return nil
 }
 
-// Most memories at once means more than half, and more than a handful.
-const handful = 10
+// Most memories at once means more than half, and more than a handful; or all,
+// if they were more than a few: their folder was moved away.
+const (
+	handful = 10
+	few     = 2
+)
 
 func (e *edits) accident() bool {
 	gone := 0
@@ -275,7 +279,7 @@ func (e *edits) accident() bool {
 			gone-- // moved, most likely
 		}
 	}
-	return gone > handful && gone*2 > e.total
+	return gone > handful && gone*2 > e.total || gone > few && gone == e.total
 }
 
 func (e *edits) was() map[plumbing.Hash]bool {
@@ -297,7 +301,7 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 	if e.accident() && !ad.o.Deletions {
 		done.Left = append(done.Left, Left{Reason: fmt.Sprintf(
 			"%d of %d memories are gone from the work tree, which looks like an accident; "+
-				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletions\" deletes them", len(e.gone), e.total)})
+				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletes\" deletes them", len(e.gone), e.total)})
 		e.gone = nil
 	}
 	if len(e.needed) > 0 {

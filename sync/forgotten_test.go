@@ -255,3 +255,31 @@ func (h *host) wantHistory(text string) {
 		h.t.Errorf("%s: history does not have %q", h.name, text)
 	}
 }
+
+// TestFolderMovedAway: the few memories of a young vault are gone at once. That is
+// no decision to delete them, until somebody says so.
+func TestFolderMovedAway(t *testing.T) {
+	a, b := pair(t)
+	for _, title := range []string{"One", "Two", "Three"} {
+		a.remember(title, "the body of "+title)
+	}
+	settle(t, a, b)
+	away := filepath.Join(t.TempDir(), "memories")
+	a.must(os.Rename(filepath.Join(a.dir(), "memories"), away))
+	if r := a.sync(); len(r.Adopted) > 0 || len(r.Left) != 1 || !strings.Contains(r.Left[0].Reason, "vade sync --adopt-deletes") {
+		t.Errorf("adopted %v, left %+v", r.Adopted, r.Left)
+	}
+	b.sync()
+	b.wantText("the body of Two")
+	a.must(os.Rename(away, filepath.Join(a.dir(), "memories")))
+	settle(t, a, b)
+	a.must(os.RemoveAll(filepath.Join(a.dir(), "memories")))
+	r, err := sync.Round(t.Context(), a.vault(), sync.Options{Still: time.Nanosecond, AdoptDeletions: true})
+	if err != nil || len(r.Adopted) != 4 {
+		t.Errorf("adopted %v, %v", r.Adopted, err)
+	}
+	settle(t, a, b)
+	if got := b.bodies(); len(got) != 0 {
+		t.Errorf("B still has %v", got)
+	}
+}
