@@ -231,7 +231,9 @@ func (s *scorer) scoreTerm(p *scoredPart, k int, l termLists, walk func(postingL
 	}); err != nil {
 		return err
 	}
-	p.spread(s.docs, s.own)
+	if len(s.terms) > 1 { // else there is nobody to borrow: who lacks the term was not found
+		p.spread(s.docs, s.own)
+	}
 	return walk(l.note, func(x posting) {
 		p.noted = append(p.noted, x.doc)
 		note(x)
