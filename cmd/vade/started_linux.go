@@ -8,8 +8,17 @@ import (
 )
 
 // sinceStart is how long ago this process was started, to 10 ms; 0 when that
-// is not known.
+// is not known, or cannot be: a container may have an uptime of its own.
 func sinceStart() time.Duration {
+	if ago := processAge(); ago > 0 && ago <= time.Minute {
+		return ago
+	}
+	return 0
+}
+
+// processAge is what /proc says of how long ago this process was started; 0
+// when it says nothing.
+func processAge() time.Duration {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0
@@ -34,9 +43,5 @@ func sinceStart() time.Duration {
 	if err != nil {
 		return 0
 	}
-	ago := time.Duration((seconds - started/100) * float64(time.Second))
-	if ago < 0 || ago > time.Minute { // a container with an uptime of its own
-		return 0
-	}
-	return ago
+	return time.Duration((seconds - started/100) * float64(time.Second))
 }
