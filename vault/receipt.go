@@ -75,6 +75,10 @@ type Hit struct {
 	SupersededBy *string   `json:"superseded_by"`
 	ConflictOf   string    `json:"conflict_of,omitempty"`
 	Explain      string    `json:"explain,omitempty"`
+	// Foreign: another provider said it, and the vault does not know it. It has
+	// no id, path or version; Ref is what the provider calls it.
+	Foreign bool   `json:"foreign,omitempty"`
+	Ref     string `json:"ref,omitempty"`
 }
 
 // Passage is a range of bytes of a memory's file, on rune boundaries.
