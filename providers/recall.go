@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"slices"
 
 	"vademecum/vault"
 )
@@ -147,10 +148,5 @@ func within[T ~string](list []T, v T) bool {
 	if len(list) == 0 {
 		return true
 	}
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, v)
 }

@@ -18,8 +18,6 @@ func recallText(t *testing.T, r *Router, s *shelf, limit int) Answer {
 	return a
 }
 
-func score(v float64) *float64 { return &v }
-
 func TestWhatIsOursIsShownFromTheVault(t *testing.T) {
 	s := &shelf{
 		found: []vault.Hit{ours("A", "high tide at noon")},
@@ -89,7 +87,7 @@ func TestRoutesFilterWhatIsOurs(t *testing.T) {
 }
 
 func TestOrderByTheKindOfScore(t *testing.T) {
-	hits := []Hit{{Text: "b", Score: score(0.5)}, {Text: "none"}, {Text: "a", Score: score(0.1)}, {Text: "c", Score: score(0.9)}}
+	hits := []Hit{{Text: "b", Score: new(0.5)}, {Text: "none"}, {Text: "a", Score: new(0.1)}, {Text: "c", Score: new(0.9)}}
 	for kind, want := range map[ScoreKind]string{
 		Similarity: "c b a none", Distance: "a b c none", Ordinal: "b none a c", Unscored: "b none a c",
 	} {
@@ -106,7 +104,7 @@ func TestOrderByTheKindOfScore(t *testing.T) {
 	if got := s.ordered(hits, 9); len(got) != 3 {
 		t.Errorf("kept %v", got)
 	}
-	constant := []Hit{{Text: "first", Score: score(1)}, {Text: "second", Score: score(1)}}
+	constant := []Hit{{Text: "first", Score: new(1.0)}, {Text: "second", Score: new(1.0)}}
 	if got := s.ordered(constant, 1); got[0].Text != "first" || len(got) != 1 {
 		t.Errorf("constant scores: %v", got)
 	}
