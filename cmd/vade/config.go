@@ -34,6 +34,8 @@ type config struct {
 	Capture  captureConfig            `yaml:"capture"`
 	Hooks    hookConfig               `yaml:"hooks"`
 	Profiles map[string]profileConfig `yaml:"profiles"`
+	// Providers are the other memory services that the owner uses.
+	Providers map[string]providerConfig `yaml:"providers"`
 }
 
 // loadConfig reads the file; a missing one is an empty config. An unknown key
@@ -51,7 +53,7 @@ func (a *app) loadConfig() (config, error) {
 	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && len(strings.TrimSpace(string(raw))) > 0 {
-		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport, capture.sync, capture.keep, hooks.redact, hooks.capture, hooks.inject, profiles")
+		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport, capture.sync, capture.keep, hooks.redact, hooks.capture, hooks.inject, profiles, providers")
 	}
 	if t := c.Sync.Transport; t != "" && t != "exec" && t != "builtin" {
 		return c, hinted(fmt.Errorf("config %s: sync.transport %q is unknown", path, t), "use builtin or exec")

@@ -27,6 +27,8 @@ type profileConfig struct {
 	Write string `yaml:"write"`
 	// Tier is what is written as.
 	Tier string `yaml:"tier"`
+	// Routes say how this profile uses the providers, by their names.
+	Routes map[string]routeConfig `yaml:"routes"`
 }
 
 func (c profileConfig) check() error {
