@@ -28,7 +28,7 @@ type note struct {
 
 // key tells a version of a memory from another.
 func (n note) key() string {
-	return firstOf(string(n.hit.ID), n.hit.Path) + "@" + string(n.hit.Version[:min(8, len(n.hit.Version))])
+	return n.hit.Name() + "@" + string(n.hit.Version[:min(8, len(n.hit.Version))])
 }
 
 // whole reports whether all of n's text has room.
@@ -73,7 +73,7 @@ func (n note) block(room int) string {
 func heading(h vault.Hit) string {
 	name := h.ID.Suffix()
 	if name == "" {
-		name = h.Path
+		name = h.Name()
 	}
 	facts := []string{"[" + line(name, 80) + "]"}
 	if when := lastChange(h); !when.IsZero() {
@@ -88,6 +88,9 @@ func heading(h vault.Hit) string {
 	}
 	if h.ConflictOf != "" {
 		facts = append(facts, "one side of an open conflict")
+	}
+	if h.Foreign {
+		facts = append(facts, "not from the vault")
 	}
 	rest := nonEmpty(facts[1:]...)
 	for i := range rest {

@@ -62,7 +62,7 @@ func searchAll(ctx context.Context, s Store, q vault.Query, texts []string) ([]v
 			return nil, err
 		}
 		for _, h := range hits {
-			if !slices.ContainsFunc(all, func(o vault.Hit) bool { return o.Path == h.Path }) {
+			if !slices.ContainsFunc(all, func(o vault.Hit) bool { return o.Name() == h.Name() }) {
 				all = append(all, h)
 			}
 		}

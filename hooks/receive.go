@@ -382,7 +382,7 @@ func (c *call) settle(say reply, out *Outcome) {
 		st.Brief = sum
 	}
 	for _, n := range say.told {
-		out.Entry.IDs = append(out.Entry.IDs, firstOf(string(n.hit.ID), n.hit.Path))
+		out.Entry.IDs = append(out.Entry.IDs, n.hit.Name())
 	}
 	out.Entry.Bytes = len(say.block)
 	if s.Event.Kind == journal.Prompt {

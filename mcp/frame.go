@@ -56,7 +56,11 @@ func hitHeading(h vault.Hit) string {
 	if h.ConflictOf != "" {
 		facts.add("one side of an open conflict")
 	}
-	if h.Excerpt {
+	switch {
+	case h.Foreign:
+		facts.add("not from the vault: said by " + strings.Join(h.Providers, ", "))
+		return "[" + oneLine(h.Name(), 300) + "] " + facts.String()
+	case h.Excerpt:
 		facts.add("excerpt; read it for the whole")
 	}
 	return name(h.ID, h.Path) + facts.String()

@@ -81,6 +81,20 @@ type Hit struct {
 	Ref     string `json:"ref,omitempty"`
 }
 
+// Name is what h is told from others by: its id, else its path, else what the
+// provider that it is from calls it.
+func (h *Hit) Name() string {
+	switch {
+	case h.ID != "":
+		return string(h.ID)
+	case h.Path != "":
+		return h.Path
+	case len(h.Providers) > 0:
+		return h.Providers[0] + ":" + h.Ref
+	}
+	return h.Ref
+}
+
 // Passage is a range of bytes of a memory's file, on rune boundaries.
 type Passage struct {
 	Start int `json:"start"`

@@ -254,7 +254,7 @@ func (o *opened) noteActivity(what string, start time.Time, ids ...string) {
 func hitIDs(hits []vault.Hit) []string {
 	var ids []string
 	for _, h := range hits {
-		ids = append(ids, firstOf(string(h.ID), h.Path))
+		ids = append(ids, h.Name())
 	}
 	return ids
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,7 +186,11 @@ func (a *app) printHit(h vault.Hit) {
 	for line := range strings.SplitSeq(strings.TrimSpace(printable(h.Text)), "\n") {
 		a.printf("  %s\n", line)
 	}
-	a.printf("  %s\n", a.paint(cyan, fmt.Sprintf("%s:%d", h.Path, h.Line)))
+	where := fmt.Sprintf("%s:%d", h.Path, h.Line)
+	if h.Foreign {
+		where = "not in the vault; " + oneLine(h.Name())
+	}
+	a.printf("  %s\n", a.paint(cyan, where))
 	if h.Explain != "" {
 		a.printf("  %s\n", a.paint(dim, strings.ReplaceAll(printable(h.Explain), "\n", "\n  ")))
 	}
@@ -215,7 +220,20 @@ func hitFacts(h vault.Hit) string {
 	if h.ConflictOf != "" {
 		facts = append(facts, "parked side of a conflict")
 	}
+	if other := others(h.Providers); other != "" {
+		facts = append(facts, "also "+other)
+		if h.Foreign || len(h.Providers) > 0 && h.Providers[0] != "vault" {
+			facts[len(facts)-1] = "from " + other
+		}
+	}
 	return oneLine(strings.Join(facts, " · "))
+}
+
+// others are the providers besides the vault that found something.
+func others(names []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return name == "vault" || strings.HasPrefix(name, "vault:")
+	}), ", ")
 }
 
 // found is a search with what it was made on.
