@@ -157,9 +157,12 @@ type found struct {
 	hits []providers.Hit
 }
 
-func (f found) Name() string                                                         { return f.name }
-func (f found) Health(context.Context) (h providers.Health, err error)               { return h, nil }
-func (f found) Properties() providers.Properties                                     { return providers.Properties{Score: f.kind} }
+func (f found) Name() string { return f.name }
+
+func (f found) Health(context.Context) (h providers.Health, err error) { return h, nil }
+
+func (f found) Properties() providers.Properties { return providers.Properties{Score: f.kind} }
+
 func (f found) Put(context.Context, providers.Item) (r providers.Receipt, err error) { return r, nil }
 
 func (f found) Search(_ context.Context, q providers.Query) ([]providers.Hit, error) {
