@@ -8,6 +8,8 @@ import (
 
 // Profile says how much is recalled, and from where.
 type Profile struct {
+	// Name is what the config calls it.
+	Name string
 	// Limit is how many memories at most.
 	Limit int
 	// Tokens bounds the text of all of them together; 0: no bound. A token is

@@ -179,7 +179,12 @@ func (h *hooking) stores(p hooks.Profile) ([]hooks.Store, error) {
 		if vault.CheckIdentity(name) != nil {
 			continue
 		}
-		list = append(list, h.vault(name))
+		v := h.vault(name)
+		if name == h.identity && len(h.config.Providers) > 0 {
+			list = append(list, &askingVault{hookVault: v, profile: p})
+			continue
+		}
+		list = append(list, v)
 	}
 	return list, nil
 }
@@ -201,6 +206,12 @@ func (h *hooking) vault(name string) *hookVault {
 func (h *hooking) afterwards(out hooks.Outcome) {
 	for _, v := range h.vaults {
 		v.afterwards()
+		if v.mu.TryLock() {
+			if v.o != nil {
+				v.o.closeProviders()
+			}
+			v.mu.Unlock()
+		}
 	}
 	if h.a.env("VADE_NO_BACKGROUND") != "" {
 		return

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"providers/jsonrpc/conformance": {"providers", "providers/jsonrpc", "providers/child", "sync/journal"},
 	"providers/mcpclient":           {"providers", "providers/child", "vault", "sync/journal"},
 	"mcp":                           {"vault"},
-	"cmd/vade":                      {"mcp", "hooks", "hooks/install", "vault", "vault/repo", "index", "index/analysis", "index/eval", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
+	"cmd/vade":                      {"mcp", "hooks", "providers", "providers/rest", "providers/mem0", "providers/memos", "providers/openviking", "providers/zep", "providers/sqlite", "providers/jsonrpc", "providers/jsonrpc/conformance", "providers/mcpclient", "hooks/install", "vault", "vault/repo", "index", "index/analysis", "index/eval", "sync", "sync/journal", "sync/merge", "sync/transport", "cmd/yardstick/protocol"},
 	"cmd/yardstick":                 {"cmd/yardstick/protocol"},
 	"e2e/mcp/fixture":               {"mcp"},
 }

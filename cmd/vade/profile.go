@@ -143,7 +143,9 @@ func (c config) findProfile(name string) (hooks.Profile, error) {
 		slices.Sort(names)
 		return p, hinted(usagef("profile %q is unknown", name), "use one of "+strings.Join(names, ", ")+", or add it to the config's profiles")
 	}
-	return own.over(p), nil
+	p = own.over(p)
+	p.Name = name
+	return p, nil
 }
 
 // another opens the vault called name: this one for its own name.

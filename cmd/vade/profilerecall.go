@@ -69,22 +69,39 @@ func queryBy(p hooks.Profile, q vault.Query) vault.Query {
 	return q
 }
 
-// recallBy answers q as p says, from all the vaults that it reads.
+// recallBy answers q as p says, from all the vaults that it reads and the
+// providers that are asked besides.
 func (o *opened) recallBy(ctx context.Context, p hooks.Profile, q vault.Query) (answer recallAnswer, founds []found, err error) {
 	q = queryBy(p, q)
-	names := o.vaults(p)
 	limit := q.Limit
 	if p.Threshold > 0 {
 		q.Limit += 16 // some will not be relevant
 	}
-	answer = recallAnswer{Query: q.Text, Hits: []vault.Hit{}}
+	if r := o.routerFor(p, q, &answer); r != nil {
+		founds, err = o.recallWithProviders(ctx, r, p, q, &answer)
+	} else {
+		founds, err = o.recallVaults(ctx, p, q, &answer)
+	}
+	answer.Hits = answer.Hits[:min(len(answer.Hits), limit)]
+	if len(answer.Hits) > 0 {
+		answer.Reason = ""
+	} else if answer.Reason == "" {
+		answer.Reason = fmt.Sprintf("nothing has %.0f %% of the query's words", 100*p.Threshold)
+	}
+	return answer, founds, err
+}
+
+// recallVaults puts into answer what the vaults have that p reads.
+func (o *opened) recallVaults(ctx context.Context, p hooks.Profile, q vault.Query, answer *recallAnswer) (founds []found, err error) {
+	names := o.vaults(p)
+	answer.Query, answer.Hits = q.Text, []vault.Hit{}
 	var lists [][]vault.Hit
 	for _, name := range names {
 		f, pa, err := o.recallFrom(ctx, name, len(names) > 1, q)
 		answer.Providers = append(answer.Providers, pa)
 		switch {
 		case err != nil && p.Requires(name, o.vault.Identity()) && name != o.localName():
-			return answer, founds, err
+			return founds, err
 		case err != nil:
 			answer.Partial = true
 			answer.Warnings = append(answer.Warnings, err.Error())
@@ -96,12 +113,8 @@ func (o *opened) recallBy(ctx context.Context, p hooks.Profile, q vault.Query) (
 		answer.Reason = firstOf(answer.Reason, f.result.Reason)
 		lists = append(lists, p.Relevant(q.Text, f.result.Hits))
 	}
-	if hits := hooks.Fuse(lists...); len(hits) > 0 {
-		answer.Hits, answer.Reason = hits[:min(len(hits), limit)], ""
-	} else if answer.Reason == "" {
-		answer.Reason = fmt.Sprintf("nothing has %.0f %% of the query's words", 100*p.Threshold)
-	}
-	return answer, founds, nil
+	answer.Hits = append(answer.Hits, hooks.Fuse(lists...)...)
+	return founds, nil
 }
 
 // recallFrom asks one vault.
@@ -126,6 +139,7 @@ func (o *opened) recallFrom(ctx context.Context, name string, several bool, q va
 		}
 	}
 	pa.OK, pa.Ms, pa.Scan = true, f.ms, scan
+	f.own = own
 	f.snapshot.SaveCatalog()
 	return f, pa, nil
 }

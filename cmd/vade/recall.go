@@ -11,6 +11,7 @@ import (
 
 	"vademecum/hooks"
 	"vademecum/index"
+	"vademecum/providers"
 	"vademecum/vault"
 )
 
@@ -128,13 +129,19 @@ type recallAnswer struct {
 	Providers []providerAnswer `json:"providers"`
 	Partial   bool             `json:"partial"`
 	Warnings  []string         `json:"warnings,omitempty"`
+
+	missing []string         // required providers that have not answered
+	gone    []providers.Gone // what providers still have of the forgotten
 }
 
 type providerAnswer struct {
 	Name string  `json:"name"`
 	OK   bool    `json:"ok"`
 	Ms   float64 `json:"ms"`
-	Scan float64 `json:"scan_ms"` // of which looking for what changed on disk
+	Scan float64 `json:"scan_ms,omitempty"` // of which looking for what changed on disk
+	// State and Error say why a provider has not answered.
+	State string `json:"state,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // recall answers q by profile p from what is on disk and then, once the answer
@@ -242,4 +249,5 @@ type found struct {
 	result   index.Result
 	ms       float64
 	warnings []string
+	own      bool // of the identity in use
 }

@@ -16,6 +16,8 @@ type opened struct {
 	config config
 	home   string // folder of all vaults
 	vault  *vault.Vault
+
+	sources sources
 }
 
 // open reads the config and opens the vault of the identity that the flags,
@@ -57,6 +59,7 @@ func (a *app) withVault(fn func(*opened) error) error {
 		return err
 	}
 	defer o.vault.Close()
+	defer o.closeProviders()
 	defer o.tellLoss()
 	return fn(o)
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"vademecum/hooks"
+	"vademecum/providers"
+	"vademecum/vault"
+)
+
+// minAsk is the least time that is worth asking a provider for, and askMargin
+// what is left to fuse what came.
+const (
+	minAsk    = 30 * time.Millisecond
+	askMargin = 20 * time.Millisecond
+)
+
+// askingVault is the own vault with the providers that a profile asks besides.
+// A hook asks them once, for the whole prompt.
+type askingVault struct {
+	*hookVault
+	profile hooks.Profile
+	asked   bool
+}
+
+// Search implements hooks.Store. What the vault has comes in any case.
+func (v *askingVault) Search(ctx context.Context, q vault.Query) ([]vault.Hit, error) {
+	deadline, ok := ctx.Deadline()
+	left := time.Until(deadline) - askMargin
+	if v.asked || !ok || left < minAsk {
+		return v.hookVault.Search(ctx, q)
+	}
+	v.asked = true
+	r := v.router(ctx)
+	if r == nil {
+		return v.hookVault.Search(ctx, q)
+	}
+	r.Budget = min(left, providers.RecallBudget)
+	s := &lockedShelf{shelf: shelf{o: v.o, query: q}, vault: v.hookVault}
+	answer, err := r.Recall(ctx, providers.Query{Text: q.Text, Limit: q.Limit, Workspace: q.Workspace}, s)
+	return answer.Hits, err
+}
+
+// router is that of the profile, without what is too slow to start for a hook.
+func (v *askingVault) router(ctx context.Context) *providers.Router {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.look(ctx) != nil {
+		return nil
+	}
+	r, _ := v.o.router(v.profile.Name)
+	if r == nil {
+		return nil
+	}
+	quick := &providers.Router{Vault: r.Vault, Gates: r.Gates, Book: r.Book}
+	for _, s := range r.Sources {
+		if c := v.o.config.Providers[s.Provider.Name()]; c.Type != "mcp" || c.URL != "" {
+			quick.Sources = append(quick.Sources, s)
+		}
+	}
+	if len(quick.Sources) == 0 {
+		return nil
+	}
+	return quick
+}
+
+// lockedShelf is a shelf of a hook's vault.
+type lockedShelf struct {
+	shelf
+	vault *hookVault
+}
+
+// Search implements providers.Shelf.
+func (s *lockedShelf) Search(ctx context.Context) ([]vault.Hit, error) {
+	hits, err := s.vault.Search(ctx, s.query)
+	s.snapshot = s.vault.snapshot
+	return hits, err
+}
+
+// Look implements providers.Shelf.
+func (s *lockedShelf) Look(id string) (*vault.Hit, providers.Fate) {
+	s.vault.mu.Lock()
+	defer s.vault.mu.Unlock()
+	return s.shelf.Look(id)
+}
