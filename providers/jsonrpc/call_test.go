@@ -21,7 +21,7 @@ import (
 var modes = []Mode{OneShot, LongLived}
 
 func TestWhatIsSent(t *testing.T) {
-	at := time.Date(2026, 11, 30, 16, 1, 0, 0, time.UTC)
+	at := time.Date(2026, 11, 30, 17, 1, 0, 0, time.FixedZone("", 3600))
 	full := providers.Item{
 		ID: "01JDZ3M8Q4X0W3K2V7N5T9R6BC", Version: "abc", Part: 1, Parts: 3, Vault: "v", Title: "Tide", Text: "high <at> noon\r\n\u2028潮",
 		Type: "fact", Tier: "ltm", Tags: []string{"sea"}, Workspace: "github.com/acme/shop", Scope: vault.Scope{Type: "team", ID: "acme"},

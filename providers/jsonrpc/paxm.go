@@ -91,7 +91,7 @@ type memoryScope struct {
 
 func toMemoryItem(i providers.Item) memoryItem {
 	m := memoryItem{
-		ID: i.ID, Text: i.Text, Source: "vade", Metadata: i.Metadata(), CreatedAt: i.Created, Tier: string(i.Tier), ExpiresAt: i.Expires,
+		ID: i.ID, Text: i.Text, Source: "vade", Metadata: i.Metadata(), CreatedAt: i.Created.UTC(), Tier: string(i.Tier), ExpiresAt: i.Expires.UTC(),
 		Origin: memoryOrigin{User: i.Origin.User, Agent: i.Origin.Agent, Session: i.Origin.Session},
 		Scope:  memoryScope(i.Scope),
 	}

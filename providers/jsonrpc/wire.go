@@ -99,7 +99,11 @@ type wireItem struct {
 	Key string `json:"key"` // of idempotency
 }
 
-func toWire(i providers.Item) wireItem { return wireItem{i, i.Key()} }
+// toWire is i as it is sent: with its times in UTC, which compare as strings.
+func toWire(i providers.Item) wireItem {
+	i.Created, i.Updated, i.Expires = i.Created.UTC(), i.Updated.UTC(), i.Expires.UTC()
+	return wireItem{i, i.Key()}
+}
 
 // wireHit is a hit as programs write it. What is not a number is no score, and
 // what is not a time is none: neither is worth losing the hit.
