@@ -134,11 +134,14 @@ func (j *Journal) pending() bool {
 	if err != nil || len(episodes) == 0 {
 		return false
 	}
-	have, err := j.ledger.read()
-	return err == nil && slices.ContainsFunc(episodes, func(name string) bool {
-		d, known := have[toVault+"/"+episodeKey(name)]
-		return !known || d.State.Final() || d.due(j.opts.Now())
+	waiting := false
+	err = j.ledger.view(func(all *owed) {
+		waiting = slices.ContainsFunc(episodes, func(name string) bool {
+			d := all.have[toVault+"/"+episodeKey(name)]
+			return d == nil || d.State.Final() || d.due(j.opts.Now())
+		})
 	})
+	return err == nil && waiting
 }
 
 // drainLock makes the caller the drainer. When somebody else is, he is told to
@@ -236,23 +239,24 @@ func (j *Journal) reconcile(ctx context.Context) (map[string]string, error) {
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	have, err := j.ledger.read()
-	if err != nil {
-		return nil, err
-	}
 	files := map[string]string{}
 	over := map[string]bool{}
 	var fresh []Delivery
-	for _, name := range names {
-		key := episodeKey(name)
-		switch d, known := have[toVault+"/"+key]; {
-		case !known:
-			fresh = append(fresh, Delivery{To: toVault, Key: key, What: name})
-		case d.State.Final():
-			over[key] = true
-			continue
+	err = j.ledger.view(func(all *owed) {
+		for _, name := range names {
+			key := episodeKey(name)
+			switch d := all.have[toVault+"/"+key]; {
+			case d == nil:
+				fresh = append(fresh, Delivery{To: toVault, Key: key, What: name})
+			case d.State.Final():
+				over[key] = true
+				continue
+			}
+			files[key] = name
 		}
-		files[key] = name
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := j.Queue(ctx, fresh...); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func FuzzRecords(f *testing.F) {
 			t.Errorf("%d records of %d read back, %d broken", len(again), len(records), len(none))
 		}
 		_, _ = parseEpisode(data)
-		_ = parseDelivery(data)
+		_ = OpenLog[Delivery]("", "delivery").parse(data)
 	})
 }
 

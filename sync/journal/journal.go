@@ -74,7 +74,7 @@ func Open(dir string, o Options) *Journal {
 	if o.Jitter == nil {
 		o.Jitter = mathrand.Float64
 	}
-	return &Journal{dir: dir, opts: o, ledger: ledger{dir: dir}}
+	return &Journal{dir: dir, opts: o, ledger: newLedger(dir)}
 }
 
 // Dir is the journal's directory.

@@ -47,6 +47,14 @@ var (
 
 // unseal checks line and decodes it into v.
 func unseal(line []byte, v any) error {
+	if err := verify(line); err != nil {
+		return err
+	}
+	return json.Unmarshal(line, v)
+}
+
+// verify checks line's sum.
+func verify(line []byte) error {
 	if len(line) < sumLen || string(line[:8]) != `{"sum":"` || string(line[16:sumLen]) != `",` {
 		return errNoRecord
 	}
@@ -57,7 +65,7 @@ func unseal(line []byte, v any) error {
 	if crc32.Checksum(line[sumLen:], castagnoli()) != uint32(sum) {
 		return errChecksum
 	}
-	return json.Unmarshal(line, v)
+	return nil
 }
 
 // marshal is json.Marshal that leaves <, > and & readable.
