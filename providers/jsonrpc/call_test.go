@@ -32,8 +32,8 @@ func TestWhatIsSent(t *testing.T) {
 		params any
 		want   string
 	}{
-		{"put", object{"item": toWire(full)}, `{"item":{"id":"01JDZ3M8Q4X0W3K2V7N5T9R6BC","version":"abc","part":1,"parts":3,"vault":"v","title":"Tide","text":"high <at> noon\r\n\u2028潮","type":"fact","tier":"ltm","tags":["sea"],"workspace":"github.com/acme/shop","scope":{"type":"team","id":"acme"},"origin":{"user":"todd","agent":"codex","host":"h","session":"s","turn":12},"created":"2026-11-30T16:01:00Z","updated":"2026-11-30T16:01:00Z","expires":"2026-11-30T16:01:00Z","key":"01JDZ3M8Q4X0W3K2V7N5T9R6BC@abc#1"}}`},
-		{"the least", object{"item": toWire(item("a", "b"))}, `{"item":{"id":"a","version":"v1","part":0,"parts":1,"vault":"vault","title":"A title","text":"b","key":"a@v1"}}`},
+		{"put", object{"item": ToWire(full)}, `{"item":{"id":"01JDZ3M8Q4X0W3K2V7N5T9R6BC","version":"abc","part":1,"parts":3,"vault":"v","title":"Tide","text":"high <at> noon\r\n\u2028潮","type":"fact","tier":"ltm","tags":["sea"],"workspace":"github.com/acme/shop","scope":{"type":"team","id":"acme"},"origin":{"user":"todd","agent":"codex","host":"h","session":"s","turn":12},"created":"2026-11-30T16:01:00Z","updated":"2026-11-30T16:01:00Z","expires":"2026-11-30T16:01:00Z","key":"01JDZ3M8Q4X0W3K2V7N5T9R6BC@abc#1"}}`},
+		{"the least", object{"item": ToWire(item("a", "b"))}, `{"item":{"id":"a","version":"v1","part":0,"parts":1,"vault":"vault","title":"A title","text":"b","key":"a@v1"}}`},
 		{"paxm", toMemoryItem(full), `{"id":"01JDZ3M8Q4X0W3K2V7N5T9R6BC#2","text":"high <at> noon\r\n\u2028潮","source":"vade","metadata":{"vault_id":"01JDZ3M8Q4X0W3K2V7N5T9R6BC","vault_of":"v","vault_origin":"codex","vault_part":"2/3","vault_rev":"abc","vault_scope":"team:acme","vault_type":"fact","vault_workspace":"github.com/acme/shop"},"created_at":"2026-11-30T16:01:00Z","tier":"ltm","expires_at":"2026-11-30T16:01:00Z","origin":{"user_id":"todd","agent_id":"codex","session_id":"s","turn_id":"12"},"scope":{"type":"team","id":"acme"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

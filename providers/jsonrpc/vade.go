@@ -66,7 +66,7 @@ func (p vadeDialect) search(ctx context.Context, q providers.Query) ([]providers
 }
 
 func (p vadeDialect) put(ctx context.Context, item providers.Item) (providers.Receipt, error) {
-	return p.write(ctx, request{op: "put", method: "vade.put", params: object{"item": toWire(item)}}, putStates)
+	return p.write(ctx, request{op: "put", method: "vade.put", params: object{"item": ToWire(item)}}, putStates)
 }
 
 func (p vadeDialect) delete(ctx context.Context, ref providers.Ref) (providers.Receipt, error) {
@@ -114,9 +114,9 @@ func (p *peer) checkReceipt(op string, r *providers.Receipt, may states) error {
 }
 
 func (p vadeDialect) putBatch(ctx context.Context, items []providers.Item) []providers.PutResult {
-	wire := make([]wireItem, len(items))
+	wire := make([]WireItem, len(items))
 	for i, item := range items {
-		wire[i] = toWire(item)
+		wire[i] = ToWire(item)
 	}
 	var result struct {
 		Results []struct {

@@ -93,16 +93,16 @@ func noReply(line []byte, err error) error {
 	return fmt.Errorf("stdout is for answers only, stderr for the rest; got %q: %w", start, err)
 }
 
-// wireItem is an item as it is sent.
-type wireItem struct {
+// WireItem is an item as it is sent: see ToWire.
+type WireItem struct {
 	providers.Item
 	Key string `json:"key"` // of idempotency
 }
 
-// toWire is i as it is sent: with its times in UTC, which compare as strings.
-func toWire(i providers.Item) wireItem {
+// ToWire is i as it is sent: with its times in UTC, which compare as strings.
+func ToWire(i providers.Item) WireItem {
 	i.Created, i.Updated, i.Expires = i.Created.UTC(), i.Updated.UTC(), i.Expires.UTC()
-	return wireItem{i, i.Key()}
+	return WireItem{i, i.Key()}
 }
 
 // wireHit is a hit as programs write it. What is not a number is no score, and
