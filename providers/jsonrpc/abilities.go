@@ -57,13 +57,10 @@ func (c *Capabilities) inFlight() int { return min(max(c.MaxInFlight, 1), maxInF
 // properties are the capabilities in the words of the contract.
 func (c *Capabilities) properties() providers.Properties {
 	p := providers.Properties{
-		Kind: "jsonrpc", Batch: true, Delete: c.Delete, Resolve: c.Resolve, Find: c.Find, List: c.List, Close: true,
+		Kind: "jsonrpc", Batch: c.PutBatch, Delete: c.Delete, Resolve: c.Resolve, Find: c.Find, List: c.List, Close: true,
 		Cleanup: c.Cleanup, Turns: c.Turns, PurgeAll: c.Purge, Verbatim: c.Verbatim, Idempotent: c.Idempotent, Replaces: c.Replaces,
 		Async: c.Async, ReadYourWrites: c.ReadYourWrites, Attribution: c.Attribution, Serial: c.Serial, Score: c.Score,
 		MaxItemBytes: max(c.MaxItemBytes, 0), MaxBatch: max(c.MaxBatch, 0), MaxLimit: max(c.MaxLimit, 0), PerMinute: max(c.PerMinute, 0),
-	}
-	if !c.PutBatch {
-		p.MaxBatch = 1 // see peer.PutBatch
 	}
 	switch p.Score {
 	case providers.Similarity, providers.Distance, providers.Ordinal:
@@ -77,7 +74,8 @@ func (c *Capabilities) properties() providers.Properties {
 type ability uint
 
 const (
-	canDelete ability = 1 << iota
+	canBatch ability = 1 << iota
+	canDelete
 	canResolve
 	canFind
 	canList
@@ -89,7 +87,7 @@ const (
 func (c *Capabilities) ability() ability {
 	var a ability
 	for bit, is := range map[ability]bool{
-		canDelete: c.Delete, canResolve: c.Resolve, canFind: c.Find, canList: c.List, canClean: c.Cleanup, canPurge: c.Purge,
+		canBatch: c.PutBatch, canDelete: c.Delete, canResolve: c.Resolve, canFind: c.Find, canList: c.List, canClean: c.Cleanup, canPurge: c.Purge,
 	} {
 		if is {
 			a |= bit

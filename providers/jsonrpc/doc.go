@@ -14,8 +14,8 @@
 // A value that has every interface and fails with [providers.Unsupported] would
 // make each caller ask twice, and let forget believe that it reached a
 // provider which cannot delete. So [Open] returns a value of a type that has just
-// those interfaces (with.go; there are six to choose from, so 64 types, written by
-// a test).
+// those interfaces (with.go; there are seven to choose from, so 128 types, written
+// by a test).
 //
 // A cold process costs up to seconds, so nobody should start one to learn what
 // it can do: a caller keeps what [AbilitiesOf] says and hands it to the next

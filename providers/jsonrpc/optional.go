@@ -9,6 +9,7 @@ import (
 
 // The optional interfaces, each as a type of its own, for with to put together.
 type (
+	batcher  struct{ p *peer }
 	deleter  struct{ p *peer }
 	resolver struct{ p *peer }
 	finder   struct{ p *peer }
@@ -16,6 +17,11 @@ type (
 	cleaner  struct{ p *peer }
 	purger   struct{ p *peer }
 )
+
+// PutBatch hands over several items in one request.
+func (b batcher) PutBatch(ctx context.Context, items []providers.Item) []providers.PutResult {
+	return b.p.speak.putBatch(ctx, items)
+}
 
 // Delete has the program delete what ref names.
 func (d deleter) Delete(ctx context.Context, ref providers.Ref) (providers.Receipt, error) {

@@ -23,11 +23,10 @@ type peer struct {
 }
 
 var (
-	_ providers.Provider    = (*peer)(nil)
-	_ providers.BatchPutter = (*peer)(nil)
-	_ providers.Describer   = (*peer)(nil)
-	_ providers.Closer      = (*peer)(nil)
-	_ providers.TurnKeeper  = (*peer)(nil)
+	_ providers.Provider   = (*peer)(nil)
+	_ providers.Describer  = (*peer)(nil)
+	_ providers.Closer     = (*peer)(nil)
+	_ providers.TurnKeeper = (*peer)(nil)
 )
 
 // Open returns the provider that c says. Without c.Abilities it runs the program
@@ -102,16 +101,6 @@ func (p *peer) Search(ctx context.Context, q providers.Query) ([]providers.Hit, 
 // Put hands one item to the program.
 func (p *peer) Put(ctx context.Context, item providers.Item) (providers.Receipt, error) {
 	return p.speak.put(ctx, item)
-}
-
-// PutBatch hands over several items in one request, if the program knows how.
-// For one that does not, MaxBatch is 1, and that one is put.
-func (p *peer) PutBatch(ctx context.Context, items []providers.Item) []providers.PutResult {
-	if len(items) == 1 && !p.able.Capabilities.PutBatch {
-		r, err := p.Put(ctx, items[0])
-		return []providers.PutResult{{Receipt: r, Err: err}}
-	}
-	return p.speak.putBatch(ctx, items)
 }
 
 // Close ends the program: its stdin is closed, it has 2 s to end by itself, 1 s

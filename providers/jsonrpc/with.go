@@ -10,88 +10,191 @@ func with(p *peer, can ability) providers.Provider {
 	case 1:
 		return struct {
 			*peer
+			batcher
+		}{p, batcher{p}}
+	case 2:
+		return struct {
+			*peer
 			deleter
 		}{p, deleter{p}}
-	case 2:
+	case 3:
+		return struct {
+			*peer
+			batcher
+			deleter
+		}{p, batcher{p}, deleter{p}}
+	case 4:
 		return struct {
 			*peer
 			resolver
 		}{p, resolver{p}}
-	case 3:
+	case 5:
+		return struct {
+			*peer
+			batcher
+			resolver
+		}{p, batcher{p}, resolver{p}}
+	case 6:
 		return struct {
 			*peer
 			deleter
 			resolver
 		}{p, deleter{p}, resolver{p}}
-	case 4:
+	case 7:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+		}{p, batcher{p}, deleter{p}, resolver{p}}
+	case 8:
 		return struct {
 			*peer
 			finder
 		}{p, finder{p}}
-	case 5:
+	case 9:
+		return struct {
+			*peer
+			batcher
+			finder
+		}{p, batcher{p}, finder{p}}
+	case 10:
 		return struct {
 			*peer
 			deleter
 			finder
 		}{p, deleter{p}, finder{p}}
-	case 6:
+	case 11:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+		}{p, batcher{p}, deleter{p}, finder{p}}
+	case 12:
 		return struct {
 			*peer
 			resolver
 			finder
 		}{p, resolver{p}, finder{p}}
-	case 7:
+	case 13:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+		}{p, batcher{p}, resolver{p}, finder{p}}
+	case 14:
 		return struct {
 			*peer
 			deleter
 			resolver
 			finder
 		}{p, deleter{p}, resolver{p}, finder{p}}
-	case 8:
+	case 15:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}}
+	case 16:
 		return struct {
 			*peer
 			lister
 		}{p, lister{p}}
-	case 9:
+	case 17:
+		return struct {
+			*peer
+			batcher
+			lister
+		}{p, batcher{p}, lister{p}}
+	case 18:
 		return struct {
 			*peer
 			deleter
 			lister
 		}{p, deleter{p}, lister{p}}
-	case 10:
+	case 19:
+		return struct {
+			*peer
+			batcher
+			deleter
+			lister
+		}{p, batcher{p}, deleter{p}, lister{p}}
+	case 20:
 		return struct {
 			*peer
 			resolver
 			lister
 		}{p, resolver{p}, lister{p}}
-	case 11:
+	case 21:
+		return struct {
+			*peer
+			batcher
+			resolver
+			lister
+		}{p, batcher{p}, resolver{p}, lister{p}}
+	case 22:
 		return struct {
 			*peer
 			deleter
 			resolver
 			lister
 		}{p, deleter{p}, resolver{p}, lister{p}}
-	case 12:
+	case 23:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			lister
+		}{p, batcher{p}, deleter{p}, resolver{p}, lister{p}}
+	case 24:
 		return struct {
 			*peer
 			finder
 			lister
 		}{p, finder{p}, lister{p}}
-	case 13:
+	case 25:
+		return struct {
+			*peer
+			batcher
+			finder
+			lister
+		}{p, batcher{p}, finder{p}, lister{p}}
+	case 26:
 		return struct {
 			*peer
 			deleter
 			finder
 			lister
 		}{p, deleter{p}, finder{p}, lister{p}}
-	case 14:
+	case 27:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			lister
+		}{p, batcher{p}, deleter{p}, finder{p}, lister{p}}
+	case 28:
 		return struct {
 			*peer
 			resolver
 			finder
 			lister
 		}{p, resolver{p}, finder{p}, lister{p}}
-	case 15:
+	case 29:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			lister
+		}{p, batcher{p}, resolver{p}, finder{p}, lister{p}}
+	case 30:
 		return struct {
 			*peer
 			deleter
@@ -99,51 +202,111 @@ func with(p *peer, can ability) providers.Provider {
 			finder
 			lister
 		}{p, deleter{p}, resolver{p}, finder{p}, lister{p}}
-	case 16:
+	case 31:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			lister
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, lister{p}}
+	case 32:
 		return struct {
 			*peer
 			cleaner
 		}{p, cleaner{p}}
-	case 17:
+	case 33:
+		return struct {
+			*peer
+			batcher
+			cleaner
+		}{p, batcher{p}, cleaner{p}}
+	case 34:
 		return struct {
 			*peer
 			deleter
 			cleaner
 		}{p, deleter{p}, cleaner{p}}
-	case 18:
+	case 35:
+		return struct {
+			*peer
+			batcher
+			deleter
+			cleaner
+		}{p, batcher{p}, deleter{p}, cleaner{p}}
+	case 36:
 		return struct {
 			*peer
 			resolver
 			cleaner
 		}{p, resolver{p}, cleaner{p}}
-	case 19:
+	case 37:
+		return struct {
+			*peer
+			batcher
+			resolver
+			cleaner
+		}{p, batcher{p}, resolver{p}, cleaner{p}}
+	case 38:
 		return struct {
 			*peer
 			deleter
 			resolver
 			cleaner
 		}{p, deleter{p}, resolver{p}, cleaner{p}}
-	case 20:
+	case 39:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			cleaner
+		}{p, batcher{p}, deleter{p}, resolver{p}, cleaner{p}}
+	case 40:
 		return struct {
 			*peer
 			finder
 			cleaner
 		}{p, finder{p}, cleaner{p}}
-	case 21:
+	case 41:
+		return struct {
+			*peer
+			batcher
+			finder
+			cleaner
+		}{p, batcher{p}, finder{p}, cleaner{p}}
+	case 42:
 		return struct {
 			*peer
 			deleter
 			finder
 			cleaner
 		}{p, deleter{p}, finder{p}, cleaner{p}}
-	case 22:
+	case 43:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			cleaner
+		}{p, batcher{p}, deleter{p}, finder{p}, cleaner{p}}
+	case 44:
 		return struct {
 			*peer
 			resolver
 			finder
 			cleaner
 		}{p, resolver{p}, finder{p}, cleaner{p}}
-	case 23:
+	case 45:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			cleaner
+		}{p, batcher{p}, resolver{p}, finder{p}, cleaner{p}}
+	case 46:
 		return struct {
 			*peer
 			deleter
@@ -151,27 +314,59 @@ func with(p *peer, can ability) providers.Provider {
 			finder
 			cleaner
 		}{p, deleter{p}, resolver{p}, finder{p}, cleaner{p}}
-	case 24:
+	case 47:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			cleaner
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, cleaner{p}}
+	case 48:
 		return struct {
 			*peer
 			lister
 			cleaner
 		}{p, lister{p}, cleaner{p}}
-	case 25:
+	case 49:
+		return struct {
+			*peer
+			batcher
+			lister
+			cleaner
+		}{p, batcher{p}, lister{p}, cleaner{p}}
+	case 50:
 		return struct {
 			*peer
 			deleter
 			lister
 			cleaner
 		}{p, deleter{p}, lister{p}, cleaner{p}}
-	case 26:
+	case 51:
+		return struct {
+			*peer
+			batcher
+			deleter
+			lister
+			cleaner
+		}{p, batcher{p}, deleter{p}, lister{p}, cleaner{p}}
+	case 52:
 		return struct {
 			*peer
 			resolver
 			lister
 			cleaner
 		}{p, resolver{p}, lister{p}, cleaner{p}}
-	case 27:
+	case 53:
+		return struct {
+			*peer
+			batcher
+			resolver
+			lister
+			cleaner
+		}{p, batcher{p}, resolver{p}, lister{p}, cleaner{p}}
+	case 54:
 		return struct {
 			*peer
 			deleter
@@ -179,14 +374,31 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			cleaner
 		}{p, deleter{p}, resolver{p}, lister{p}, cleaner{p}}
-	case 28:
+	case 55:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			lister
+			cleaner
+		}{p, batcher{p}, deleter{p}, resolver{p}, lister{p}, cleaner{p}}
+	case 56:
 		return struct {
 			*peer
 			finder
 			lister
 			cleaner
 		}{p, finder{p}, lister{p}, cleaner{p}}
-	case 29:
+	case 57:
+		return struct {
+			*peer
+			batcher
+			finder
+			lister
+			cleaner
+		}{p, batcher{p}, finder{p}, lister{p}, cleaner{p}}
+	case 58:
 		return struct {
 			*peer
 			deleter
@@ -194,7 +406,16 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			cleaner
 		}{p, deleter{p}, finder{p}, lister{p}, cleaner{p}}
-	case 30:
+	case 59:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			lister
+			cleaner
+		}{p, batcher{p}, deleter{p}, finder{p}, lister{p}, cleaner{p}}
+	case 60:
 		return struct {
 			*peer
 			resolver
@@ -202,7 +423,16 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			cleaner
 		}{p, resolver{p}, finder{p}, lister{p}, cleaner{p}}
-	case 31:
+	case 61:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			lister
+			cleaner
+		}{p, batcher{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}}
+	case 62:
 		return struct {
 			*peer
 			deleter
@@ -211,51 +441,112 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			cleaner
 		}{p, deleter{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}}
-	case 32:
+	case 63:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			lister
+			cleaner
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}}
+	case 64:
 		return struct {
 			*peer
 			purger
 		}{p, purger{p}}
-	case 33:
+	case 65:
+		return struct {
+			*peer
+			batcher
+			purger
+		}{p, batcher{p}, purger{p}}
+	case 66:
 		return struct {
 			*peer
 			deleter
 			purger
 		}{p, deleter{p}, purger{p}}
-	case 34:
+	case 67:
+		return struct {
+			*peer
+			batcher
+			deleter
+			purger
+		}{p, batcher{p}, deleter{p}, purger{p}}
+	case 68:
 		return struct {
 			*peer
 			resolver
 			purger
 		}{p, resolver{p}, purger{p}}
-	case 35:
+	case 69:
+		return struct {
+			*peer
+			batcher
+			resolver
+			purger
+		}{p, batcher{p}, resolver{p}, purger{p}}
+	case 70:
 		return struct {
 			*peer
 			deleter
 			resolver
 			purger
 		}{p, deleter{p}, resolver{p}, purger{p}}
-	case 36:
+	case 71:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, purger{p}}
+	case 72:
 		return struct {
 			*peer
 			finder
 			purger
 		}{p, finder{p}, purger{p}}
-	case 37:
+	case 73:
+		return struct {
+			*peer
+			batcher
+			finder
+			purger
+		}{p, batcher{p}, finder{p}, purger{p}}
+	case 74:
 		return struct {
 			*peer
 			deleter
 			finder
 			purger
 		}{p, deleter{p}, finder{p}, purger{p}}
-	case 38:
+	case 75:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			purger
+		}{p, batcher{p}, deleter{p}, finder{p}, purger{p}}
+	case 76:
 		return struct {
 			*peer
 			resolver
 			finder
 			purger
 		}{p, resolver{p}, finder{p}, purger{p}}
-	case 39:
+	case 77:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			purger
+		}{p, batcher{p}, resolver{p}, finder{p}, purger{p}}
+	case 78:
 		return struct {
 			*peer
 			deleter
@@ -263,27 +554,59 @@ func with(p *peer, can ability) providers.Provider {
 			finder
 			purger
 		}{p, deleter{p}, resolver{p}, finder{p}, purger{p}}
-	case 40:
+	case 79:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, purger{p}}
+	case 80:
 		return struct {
 			*peer
 			lister
 			purger
 		}{p, lister{p}, purger{p}}
-	case 41:
+	case 81:
+		return struct {
+			*peer
+			batcher
+			lister
+			purger
+		}{p, batcher{p}, lister{p}, purger{p}}
+	case 82:
 		return struct {
 			*peer
 			deleter
 			lister
 			purger
 		}{p, deleter{p}, lister{p}, purger{p}}
-	case 42:
+	case 83:
+		return struct {
+			*peer
+			batcher
+			deleter
+			lister
+			purger
+		}{p, batcher{p}, deleter{p}, lister{p}, purger{p}}
+	case 84:
 		return struct {
 			*peer
 			resolver
 			lister
 			purger
 		}{p, resolver{p}, lister{p}, purger{p}}
-	case 43:
+	case 85:
+		return struct {
+			*peer
+			batcher
+			resolver
+			lister
+			purger
+		}{p, batcher{p}, resolver{p}, lister{p}, purger{p}}
+	case 86:
 		return struct {
 			*peer
 			deleter
@@ -291,14 +614,31 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			purger
 		}{p, deleter{p}, resolver{p}, lister{p}, purger{p}}
-	case 44:
+	case 87:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			lister
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, lister{p}, purger{p}}
+	case 88:
 		return struct {
 			*peer
 			finder
 			lister
 			purger
 		}{p, finder{p}, lister{p}, purger{p}}
-	case 45:
+	case 89:
+		return struct {
+			*peer
+			batcher
+			finder
+			lister
+			purger
+		}{p, batcher{p}, finder{p}, lister{p}, purger{p}}
+	case 90:
 		return struct {
 			*peer
 			deleter
@@ -306,7 +646,16 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			purger
 		}{p, deleter{p}, finder{p}, lister{p}, purger{p}}
-	case 46:
+	case 91:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			lister
+			purger
+		}{p, batcher{p}, deleter{p}, finder{p}, lister{p}, purger{p}}
+	case 92:
 		return struct {
 			*peer
 			resolver
@@ -314,7 +663,16 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			purger
 		}{p, resolver{p}, finder{p}, lister{p}, purger{p}}
-	case 47:
+	case 93:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			lister
+			purger
+		}{p, batcher{p}, resolver{p}, finder{p}, lister{p}, purger{p}}
+	case 94:
 		return struct {
 			*peer
 			deleter
@@ -323,27 +681,60 @@ func with(p *peer, can ability) providers.Provider {
 			lister
 			purger
 		}{p, deleter{p}, resolver{p}, finder{p}, lister{p}, purger{p}}
-	case 48:
+	case 95:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			lister
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, lister{p}, purger{p}}
+	case 96:
 		return struct {
 			*peer
 			cleaner
 			purger
 		}{p, cleaner{p}, purger{p}}
-	case 49:
+	case 97:
+		return struct {
+			*peer
+			batcher
+			cleaner
+			purger
+		}{p, batcher{p}, cleaner{p}, purger{p}}
+	case 98:
 		return struct {
 			*peer
 			deleter
 			cleaner
 			purger
 		}{p, deleter{p}, cleaner{p}, purger{p}}
-	case 50:
+	case 99:
+		return struct {
+			*peer
+			batcher
+			deleter
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, cleaner{p}, purger{p}}
+	case 100:
 		return struct {
 			*peer
 			resolver
 			cleaner
 			purger
 		}{p, resolver{p}, cleaner{p}, purger{p}}
-	case 51:
+	case 101:
+		return struct {
+			*peer
+			batcher
+			resolver
+			cleaner
+			purger
+		}{p, batcher{p}, resolver{p}, cleaner{p}, purger{p}}
+	case 102:
 		return struct {
 			*peer
 			deleter
@@ -351,14 +742,31 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, resolver{p}, cleaner{p}, purger{p}}
-	case 52:
+	case 103:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, cleaner{p}, purger{p}}
+	case 104:
 		return struct {
 			*peer
 			finder
 			cleaner
 			purger
 		}{p, finder{p}, cleaner{p}, purger{p}}
-	case 53:
+	case 105:
+		return struct {
+			*peer
+			batcher
+			finder
+			cleaner
+			purger
+		}{p, batcher{p}, finder{p}, cleaner{p}, purger{p}}
+	case 106:
 		return struct {
 			*peer
 			deleter
@@ -366,7 +774,16 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, finder{p}, cleaner{p}, purger{p}}
-	case 54:
+	case 107:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, finder{p}, cleaner{p}, purger{p}}
+	case 108:
 		return struct {
 			*peer
 			resolver
@@ -374,7 +791,16 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, resolver{p}, finder{p}, cleaner{p}, purger{p}}
-	case 55:
+	case 109:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			cleaner
+			purger
+		}{p, batcher{p}, resolver{p}, finder{p}, cleaner{p}, purger{p}}
+	case 110:
 		return struct {
 			*peer
 			deleter
@@ -383,14 +809,32 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, resolver{p}, finder{p}, cleaner{p}, purger{p}}
-	case 56:
+	case 111:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, cleaner{p}, purger{p}}
+	case 112:
 		return struct {
 			*peer
 			lister
 			cleaner
 			purger
 		}{p, lister{p}, cleaner{p}, purger{p}}
-	case 57:
+	case 113:
+		return struct {
+			*peer
+			batcher
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, lister{p}, cleaner{p}, purger{p}}
+	case 114:
 		return struct {
 			*peer
 			deleter
@@ -398,7 +842,16 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, lister{p}, cleaner{p}, purger{p}}
-	case 58:
+	case 115:
+		return struct {
+			*peer
+			batcher
+			deleter
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, lister{p}, cleaner{p}, purger{p}}
+	case 116:
 		return struct {
 			*peer
 			resolver
@@ -406,7 +859,16 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, resolver{p}, lister{p}, cleaner{p}, purger{p}}
-	case 59:
+	case 117:
+		return struct {
+			*peer
+			batcher
+			resolver
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, resolver{p}, lister{p}, cleaner{p}, purger{p}}
+	case 118:
 		return struct {
 			*peer
 			deleter
@@ -415,7 +877,17 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, resolver{p}, lister{p}, cleaner{p}, purger{p}}
-	case 60:
+	case 119:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, lister{p}, cleaner{p}, purger{p}}
+	case 120:
 		return struct {
 			*peer
 			finder
@@ -423,7 +895,16 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, finder{p}, lister{p}, cleaner{p}, purger{p}}
-	case 61:
+	case 121:
+		return struct {
+			*peer
+			batcher
+			finder
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
+	case 122:
 		return struct {
 			*peer
 			deleter
@@ -432,7 +913,17 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
-	case 62:
+	case 123:
+		return struct {
+			*peer
+			batcher
+			deleter
+			finder
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
+	case 124:
 		return struct {
 			*peer
 			resolver
@@ -441,7 +932,17 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, resolver{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
-	case 63:
+	case 125:
+		return struct {
+			*peer
+			batcher
+			resolver
+			finder
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
+	case 126:
 		return struct {
 			*peer
 			deleter
@@ -451,6 +952,17 @@ func with(p *peer, can ability) providers.Provider {
 			cleaner
 			purger
 		}{p, deleter{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
+	case 127:
+		return struct {
+			*peer
+			batcher
+			deleter
+			resolver
+			finder
+			lister
+			cleaner
+			purger
+		}{p, batcher{p}, deleter{p}, resolver{p}, finder{p}, lister{p}, cleaner{p}, purger{p}}
 	}
 	return p
 }

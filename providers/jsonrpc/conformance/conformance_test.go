@@ -11,7 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"vademecum/providers"
 	"vademecum/providers/jsonrpc"
+	"vademecum/providers/providertest"
 )
 
 // TestMain is also the broken programs.
@@ -72,7 +74,6 @@ func TestGoExamplePasses(t *testing.T) {
 	}
 	for _, mode := range []jsonrpc.Mode{jsonrpc.Auto, jsonrpc.OneShot} {
 		t.Run(string(mode), func(t *testing.T) {
-			t.Setenv("ANOTHER_KEY", "canary")
 			began := 0
 			r := Run(t.Context(), Options{Command: program, Mode: mode, Soak: 60, Began: func(string) { began++ }})
 			if !r.OK() || r.Passed+r.Skipped != len(checks()) || began != len(checks()) {
@@ -125,5 +126,25 @@ func TestWhatDoesNotRun(t *testing.T) {
 		if got := failed(r); !slices.Equal(got, []string{"handshake"}) || len(r.Checks) != 1 {
 			t.Errorf("%s", table(t, r))
 		}
+	}
+}
+
+// TestProviderSuite: the Go example behind the adapter is a provider like any
+// other.
+func TestProviderSuite(t *testing.T) {
+	program, err := example()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []jsonrpc.Mode{jsonrpc.LongLived, jsonrpc.OneShot} {
+		t.Run(string(mode), func(t *testing.T) {
+			providertest.Run(t, providertest.Config{New: func(t *testing.T) providers.Provider {
+				p, err := jsonrpc.Open(t.Context(), jsonrpc.Config{Name: "own", Command: program, Dir: t.TempDir(), Mode: mode})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}})
+		})
 	}
 }
