@@ -113,6 +113,15 @@ func (g *Gates) Allow(name string, d Direction, fingerprint string) error {
 	return err
 }
 
+// Peek says what Allow would, and leaves everything as it is.
+func (g *Gates) Peek(name string, d Direction, fingerprint string) error {
+	b, err := g.read(name, d)
+	if err != nil {
+		return nil
+	}
+	return b.paused(name, g.now(), fingerprint)
+}
+
 // paused is why nobody asks at now.
 func (b *breaker) paused(name string, now time.Time, fingerprint string) error {
 	switch {

@@ -1,17 +1,125 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"vademecum/providers"
+	"vademecum/providers/jsonrpc"
+	"vademecum/providers/sqlite"
 )
 
-// openProvider opens the provider called name, without asking it anything, and
-// returns the fingerprint of its config.
+// openProvider opens the provider called name, and returns the fingerprint of
+// its config. Only a program that nobody asked before what it can do is asked.
 func (o *opened) openProvider(name string) (providers.Provider, string, error) {
 	c := o.config.Providers[name]
 	if _, err := o.config.providerType(name); err != nil {
 		return nil, "", err
 	}
-	return nil, fingerprintOf(c, ""), nil
+	ctx := context.Background()
+	key, err := o.a.secret(ctx, "provider "+name+": key", c.Key)
+	if err != nil {
+		return nil, "", err
+	}
+	env, err := o.a.programEnv(ctx, name, c)
+	if err != nil {
+		return nil, "", err
+	}
+	fingerprint := fingerprintOf(c, key+"\x00"+fmt.Sprint(env))
+	p, err := o.adapter(name, c, env)
+	return p, fingerprint, err
+}
+
+// programEnv is what a provider's program gets besides the environment that every
+// program gets.
+func (a *app) programEnv(ctx context.Context, name string, c providerConfig) (map[string]string, error) {
+	env := map[string]string{}
+	for _, variable := range slices.Sorted(maps.Keys(c.Env)) {
+		s := c.Env[variable]
+		kind, _, _ := strings.Cut(s.From, ":")
+		if len(s.Command) == 0 && kind != "env" && kind != "file" {
+			env[variable] = s.From // a plain value
+			continue
+		}
+		value, err := a.secret(ctx, "provider "+name+": env "+variable, s)
+		if err != nil {
+			return nil, err
+		}
+		env[variable] = value
+	}
+	return env, nil
+}
+
+// adapter is the provider of c's type.
+func (o *opened) adapter(name string, c providerConfig, env map[string]string) (providers.Provider, error) {
+	dir := filepath.Join(o.providersDir(), name)
+	switch c.Type {
+	case "sqlite":
+		path := o.a.expandTilde(c.Path)
+		if path == "" {
+			path = filepath.Join(dir, "memories.db")
+		}
+		return sqlite.New(sqlite.Config{Name: name, Path: path})
+	case "jsonrpc":
+		return o.program(name, c, env, filepath.Join(dir, "data"))
+	}
+	return nil, fmt.Errorf("provider %s: type %q is unknown", name, c.Type)
+}
+
+// program is a provider of type jsonrpc. What it can do is remembered, so that
+// it need not be started to find out.
+func (o *opened) program(name string, c providerConfig, env map[string]string, dir string) (providers.Provider, error) {
+	if len(c.Command) == 0 {
+		return nil, fmt.Errorf("provider %s: no command", name)
+	}
+	jc := jsonrpc.Config{
+		Name: name, Command: o.a.expandTilde(c.Command[0]), Args: c.Command[1:], Env: env, Dir: dir,
+		Dialect: jsonrpc.Dialect(c.Dialect), Client: "vade " + version(),
+	}
+	if c.OneShot {
+		jc.Mode = jsonrpc.OneShot
+	}
+	known := filepath.Join(filepath.Dir(dir), "abilities.json")
+	fingerprint := fingerprintOf(c, "")
+	jc.Abilities = knownAbilities(known, fingerprint)
+	p, err := jsonrpc.Open(context.Background(), jc)
+	if err == nil && jc.Abilities == nil {
+		keepAbilities(known, fingerprint, p)
+	}
+	return p, err
+}
+
+// abilitiesFile is what a program said that it can do, and under which config.
+type abilitiesFile struct {
+	Config    string            `json:"config"`
+	Abilities jsonrpc.Abilities `json:"abilities"`
+}
+
+func knownAbilities(path, fingerprint string) *jsonrpc.Abilities {
+	var f abilitiesFile
+	raw, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(raw, &f) != nil || f.Config != fingerprint {
+		return nil
+	}
+	return &f.Abilities
+}
+
+// keepAbilities remembers them; failing to costs the next one a start.
+func keepAbilities(path, fingerprint string, p providers.Provider) {
+	can, ok := jsonrpc.AbilitiesOf(p)
+	if !ok {
+		return
+	}
+	if raw, err := json.Marshal(abilitiesFile{Config: fingerprint, Abilities: can}); err == nil {
+		_ = os.MkdirAll(filepath.Dir(path), 0o700)
+		_ = replaceFile(path, raw)
+	}
 }
 
 // whoseRef is the memory that a provider's own id stands for.
