@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"vademecum/vault"
@@ -46,7 +45,6 @@ type fusion struct {
 	foreign []*candidate
 	byKey   map[string]*candidate  // by id or path
 	byText  map[textKey]*candidate // by scope and folded text; nil before the first foreign fact
-	fold    cases.Caser
 }
 
 func newFusion(local []vault.Hit) *fusion {
@@ -84,7 +82,7 @@ func memoryKey(id vault.ID, path string) string { return cmp.Or(string(id), path
 // text in the same scope, if there is one.
 func (f *fusion) meet(h Hit) (c *candidate, isForeign bool) {
 	if f.byText == nil {
-		f.byText, f.fold = map[textKey]*candidate{}, cases.Fold()
+		f.byText = map[textKey]*candidate{}
 		for _, c := range f.known {
 			f.note(c)
 		}
@@ -102,7 +100,7 @@ func (f *fusion) note(c *candidate) *candidate {
 	if c.hit.Excerpt {
 		return c
 	}
-	key := f.textKey(c.hit)
+	key := textKeyOf(c.hit)
 	if same := f.byText[key]; same != nil {
 		return same
 	}
@@ -118,14 +116,14 @@ type textKey struct {
 	hash   uint64 // FNV-1a
 }
 
-func (f *fusion) textKey(h vault.Hit) textKey {
+func textKeyOf(h vault.Hit) textKey {
 	key := textKey{scope: h.Scope.Type + ":" + h.Scope.ID, hash: 14695981039346656037}
 	if h.Scope.Type == "personal" || h.Scope.Type == "" {
 		key.scope = ""
 	}
 	text := h.Text
 	if !ascii(text) {
-		text = f.fold.String(norm.NFKC.String(text))
+		text = strings.ToLower(norm.NFKC.String(text))
 	}
 	gap := false
 	for i := range len(text) {
