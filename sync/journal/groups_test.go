@@ -61,8 +61,10 @@ func TestNewerSupersedes(t *testing.T) {
 			tell  string
 			claim string
 		}{
-			{"a queued one", func(j *Journal) { j.queueGroup(t, "m@1", "m@2", "n@1", "m@deleted") },
-				"m@1:empty m@2:empty n@1:queued m@deleted:queued", "n@1,m@deleted"},
+			{
+				"a queued one", func(j *Journal) { j.queueGroup(t, "m@1", "m@2", "n@1", "m@deleted") },
+				"m@1:empty m@2:empty n@1:queued m@deleted:queued", "n@1,m@deleted",
+			},
 			{"one that failed", func(j *Journal) {
 				j.queueGroup(t, "m@1")
 				j.claimed(t)

@@ -20,7 +20,9 @@ type Status struct {
 }
 
 // Waiting is how many deliveries are owed and not given up.
-func (s Status) Waiting() int { return s.States[Queued] + s.States[Sending] + s.States[Accepted] + s.States[Retry] }
+func (s Status) Waiting() int {
+	return s.States[Queued] + s.States[Sending] + s.States[Accepted] + s.States[Retry]
+}
 
 // Status counts what waits. It takes no lock and changes nothing.
 func (j *Journal) Status() (Status, error) {
