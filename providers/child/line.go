@@ -33,25 +33,3 @@ func ReadLine(r *bufio.Reader) ([]byte, error) {
 		}
 	}
 }
-
-// LimitLines is r until a line of it is longer than MaxLine: then it fails with
-// ErrLineTooLong.
-func LimitLines(r io.ReadCloser) io.ReadCloser { return &limited{ReadCloser: r} }
-
-type limited struct {
-	io.ReadCloser
-	length int // of the line that is being read
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	for line := range bytes.Lines(p[:n]) {
-		if l.length += len(line); l.length > MaxLine {
-			return 0, ErrLineTooLong
-		}
-		if line[len(line)-1] == '\n' {
-			l.length = 0
-		}
-	}
-	return n, err
-}

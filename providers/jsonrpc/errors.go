@@ -88,35 +88,21 @@ func (p *peer) unanswered(op string, f *failure, mutates bool) error {
 	}
 }
 
-// minSecret is how long a value of Config.Env is that is taken for a secret.
-const minSecret = 6
-
 // clean is what a program said, without what must not be repeated, on one line
 // of at most providers.MaxMessage bytes.
-func (p *peer) clean(text string) string {
-	text = p.redact(text)
-	if len(text) > providers.MaxMessage {
-		text = strings.ToValidUTF8(text[:providers.MaxMessage-len("…")], "") + "…"
-	}
-	return text
-}
+func (p *peer) clean(text string) string { return child.Brief(p.redact(text), providers.MaxMessage) }
 
-// redact is text on one line, without secrets.
+// redact is text without secrets.
 func (p *peer) redact(text string) string {
-	for _, v := range p.cfg.Env {
-		if len(v) >= minSecret {
-			text = strings.ReplaceAll(text, v, "…")
-		}
-	}
-	text, _ = vault.Redact(strings.ToValidUTF8(text, "�"))
-	return strings.Join(strings.Fields(text), " ")
+	text, _ = vault.Redact(child.Hide(text, p.cfg.Env))
+	return text
 }
 
 // ended says how a program ended, and its last words on stderr.
 func (p *peer) ended(c *child.Process) error {
 	msg := "the program ended: " + c.Exit()
-	if said := p.redact(c.Stderr()); said != "" { // before it is cut: half a secret is not known for one
-		msg += "; it said: " + strings.ToValidUTF8(said[max(0, len(said)-300):], "")
+	if said := strings.TrimSpace(p.redact(c.Stderr())); said != "" { // before it is cut: half a secret is not known for one
+		msg += "; it said: " + said[max(0, len(said)-300):]
 	}
 	return errors.New(msg)
 }

@@ -30,7 +30,7 @@ var (
 )
 
 // Open returns the provider that c says. Without c.Abilities it runs the program
-// once, to ask for them, within ctx; else it starts nothing. The errors are
+// once, to ask for them, within ctx and 30 s; else it starts nothing. The errors are
 // *providers.Error, and for a config that cannot be, plain ones.
 func Open(ctx context.Context, c Config) (providers.Provider, error) {
 	c, err := c.check()
@@ -67,6 +67,8 @@ func ask(ctx context.Context, c Config) (Abilities, error) {
 	c.Abilities, c.Mode = &Abilities{}, OneShot // stdin closed: answered by a program of either mode
 	p := newPeer(c)
 	defer func() { _ = p.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
 	return p.speak.abilities(ctx)
 }
 
