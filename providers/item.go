@@ -70,3 +70,7 @@ func (i *Item) Metadata() map[string]string {
 	maps.DeleteFunc(m, func(_, v string) bool { return v == "" })
 	return m
 }
+
+// IsDeletion reports whether a delivery of the outbox with this key removes
+// something, instead of handing it over.
+func IsDeletion(key string) bool { return isDelete(key) }

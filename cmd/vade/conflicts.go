@@ -155,7 +155,7 @@ lost to.
 				if err != nil {
 					return err
 				}
-				o.afterWrite(&r)
+				o.afterWrite(cmd.Context(), &r)
 				return a.printReceipt("resolved", r)
 			})
 		},

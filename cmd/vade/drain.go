@@ -75,7 +75,7 @@ func (o *opened) drainLater() {
 	if o.a.env("VADE_NO_BACKGROUND") != "" {
 		return
 	}
-	if j := o.journal(); j.NeedsDrain() {
+	if j := o.journal(); j.NeedsDrain() || deliveriesDue(j, o.config) {
 		startDetached(j.Dir(), []string{"drain", "--home", o.home, "--identity", o.identity()})
 	}
 }
@@ -97,17 +97,18 @@ func (o *opened) drainDue(ctx context.Context) {
 func (a *app) drainCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "drain",
-		Short:   "Keep what hooks captured, in the background",
+		Short:   "Keep what hooks captured and hand over what is owed, in the background",
 		Hidden:  true,
 		Args:    cobra.NoArgs,
 		Example: "  vade drain",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withVault(func(o *opened) error {
 				d, err := o.drain(cmd.Context(), journal.DrainOptions{})
-				if err != nil || d.Stored == 0 || o.config.Capture.Sync == "never" {
-					return err
+				if err == nil && d.Stored > 0 && o.config.Capture.Sync != "never" {
+					err = o.syncHere(cmd.Context())
 				}
-				return o.syncHere(cmd.Context())
+				_, handErr := o.handOver(cmd.Context(), linger)
+				return errors.Join(err, handErr)
 			})
 		},
 	}

@@ -146,7 +146,7 @@ func (o *opened) edit(ctx context.Context, ref vault.Ref, e vault.Edit) error {
 		return err
 	}
 	o.warnExpired(&r, expiry(m, e))
-	o.afterWrite(&r)
+	o.afterWrite(ctx, &r)
 	return o.a.printReceipt("edited", r)
 }
 

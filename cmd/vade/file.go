@@ -55,7 +55,7 @@ func (a *app) fileWriteCmd(use, short, verb string, write func(*opened, *cobra.C
 				if err != nil {
 					return err
 				}
-				o.afterWrite(&r)
+				o.afterWrite(cmd.Context(), &r)
 				return a.printReceipt(verb, r)
 			})
 		},
@@ -150,7 +150,7 @@ func (a *app) fileDeleteCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				o.afterWrite(&r)
+				o.afterWrite(cmd.Context(), &r)
 				return a.printReceipt("deleted", r)
 			})
 		},

@@ -35,7 +35,7 @@ To find out what is in history, see "vade history".`,
 				if err != nil {
 					return err
 				}
-				o.afterWrite(&r)
+				o.afterWrite(cmd.Context(), &r)
 				return a.printReceipt("forgotten", r)
 			})
 		},

@@ -331,7 +331,7 @@ a new decision: its tombstone is lifted.`,
 				if err != nil {
 					return err
 				}
-				o.afterWrite(&r)
+				o.afterWrite(cmd.Context(), &r)
 				return a.printReceipt("restored", r)
 			})
 		},

@@ -122,6 +122,7 @@ type hooking struct {
 	identity string
 	journal  *journal.Journal
 	vaults   []*hookVault
+	asking   []*askingVault
 }
 
 // locate finds the identity's folder.
@@ -181,7 +182,9 @@ func (h *hooking) stores(p hooks.Profile) ([]hooks.Store, error) {
 		}
 		v := h.vault(name)
 		if name == h.identity && len(h.config.Providers) > 0 {
-			list = append(list, &askingVault{hookVault: v, profile: p})
+			asking := &askingVault{hookVault: v, profile: p}
+			h.asking = append(h.asking, asking)
+			list = append(list, asking)
 			continue
 		}
 		list = append(list, v)
@@ -206,19 +209,16 @@ func (h *hooking) vault(name string) *hookVault {
 func (h *hooking) afterwards(out hooks.Outcome) {
 	for _, v := range h.vaults {
 		v.afterwards()
-		if v.mu.TryLock() {
-			if v.o != nil {
-				v.o.closeProviders()
-			}
-			v.mu.Unlock()
-		}
+	}
+	for _, v := range h.asking {
+		v.afterwards()
 	}
 	if h.a.env("VADE_NO_BACKGROUND") != "" {
 		return
 	}
 	switch out.Kept {
 	case journal.TurnEnd, journal.SessionEnd, journal.SessionStart, journal.Compaction:
-		if h.journal.NeedsDrain() {
+		if h.journal.NeedsDrain() || deliveriesDue(h.journal, h.config) {
 			startDetached(h.journal.Dir(), []string{"drain", "--home", h.home, "--identity", h.identity})
 		}
 	}

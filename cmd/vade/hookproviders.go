@@ -22,6 +22,7 @@ type askingVault struct {
 	*hookVault
 	profile hooks.Profile
 	asked   bool
+	gone    []providers.Gone // what is still at a provider and should not be
 }
 
 // Search implements hooks.Store. What the vault has comes in any case.
@@ -39,6 +40,9 @@ func (v *askingVault) Search(ctx context.Context, q vault.Query) ([]vault.Hit, e
 	r.Budget = min(left, providers.RecallBudget)
 	s := &lockedShelf{shelf: shelf{o: v.o, query: q}, vault: v.hookVault}
 	answer, err := r.Recall(ctx, providers.Query{Text: q.Text, Limit: q.Limit, Workspace: q.Workspace}, s)
+	v.mu.Lock()
+	v.gone = answer.Gone
+	v.mu.Unlock()
 	return answer.Hits, err
 }
 
@@ -63,6 +67,18 @@ func (v *askingVault) router(ctx context.Context) *providers.Router {
 		return nil
 	}
 	return quick
+}
+
+// afterwards has what should be gone deleted, and lets go of the providers.
+func (v *askingVault) afterwards() {
+	if !v.mu.TryLock() {
+		return // a search that nobody waits for is still going on
+	}
+	defer v.mu.Unlock()
+	if v.o != nil {
+		v.o.queueGone(context.Background(), v.gone)
+		v.o.closeProviders()
+	}
 }
 
 // lockedShelf is a shelf of a hook's vault.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"vademecum/providers"
 	"vademecum/sync/journal"
 	"vademecum/vault"
 )
@@ -125,7 +127,11 @@ func (a *app) printDelivery(d journal.Delivery) {
 	if d.State == journal.Retry {
 		note = fmt.Sprintf("again %s; %s", d.Due.Local().Format(time.TimeOnly), note)
 	}
-	a.printf("%s  %s  to %s  %s\n", a.paint(style, fmt.Sprintf("%-8s", d.State)), a.paint(cyan, shortKey(d.Key)), d.To, oneLine(d.What))
+	what := oneLine(d.What)
+	if providers.IsDeletion(d.Key) {
+		what = "forget " + what
+	}
+	a.printf("%s  %s  to %s  %s\n", a.paint(style, fmt.Sprintf("%-8s", d.State)), a.paint(cyan, shortKey(d.Key)), d.To, what)
 	if note != "" {
 		a.printf("          %s\n", oneLine(note))
 	}
@@ -267,7 +273,7 @@ func (a *app) journalRetryCmd() *cobra.Command {
 					return err
 				}
 				a.note("%s queued again", count(n, "delivery", "deliveries"))
-				return a.printDrain(o.drain(cmd.Context(), journal.DrainOptions{Wait: time.Minute}))
+				return o.drainAndHandOver(cmd.Context(), journal.DrainOptions{Wait: time.Minute})
 			})
 		},
 	}
@@ -324,11 +330,7 @@ func (a *app) journalDrainCmd() *cobra.Command {
 		Example: "  vade journal drain\n  vade journal drain --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withVault(func(o *opened) error {
-				done, err := o.drain(cmd.Context(), opts)
-				if err == nil && done.Stored > 0 {
-					o.pushLater()
-				}
-				return a.printDrain(done, err)
+				return o.drainAndHandOver(cmd.Context(), opts)
 			})
 		},
 	}
@@ -336,21 +338,43 @@ func (a *app) journalDrainCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printDrain(done journal.Drained, err error) error {
+// drainView is the JSON of a drain.
+type drainView struct {
+	journal.Drained
+	Providers []providers.LaneReport `json:"providers,omitempty"`
+}
+
+// drainAndHandOver keeps what waits, hands over what is owed, and prints both.
+func (o *opened) drainAndHandOver(ctx context.Context, opts journal.DrainOptions) error {
+	done, err := o.drain(ctx, opts)
 	if err != nil {
 		return err
 	}
-	if done.Failed > 0 {
+	if done.Stored > 0 {
+		o.pushLater()
+	}
+	d, err := o.handOver(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return o.a.printDrain(done, d)
+}
+
+func (a *app) printDrain(done journal.Drained, d providers.Delivered) error {
+	if done.Failed > 0 || undelivered(d) {
 		a.code = exitPartly
 	}
 	if a.flags.json {
-		return a.printJSON(done)
+		return a.printJSON(drainView{done, d.Lanes})
 	}
+	a.printDelivered(d)
 	switch {
 	case done.Busy:
 		return &codedError{code: exitLocked, err: errors.New("another process drains the journal"), hint: "what it is told to look at waits for it; try again"}
 	case done.Stored+done.Empty+done.Failed == 0:
-		a.note("nothing to do")
+		if !slices.ContainsFunc(d.Lanes, func(l providers.LaneReport) bool { return laneWords(l) != "" || l.Paused != "" }) {
+			a.note("nothing to do")
+		}
 	default:
 		a.printf("%s kept, %d held nothing new, %d failed\n", count(done.Stored, "turn", "turns"), done.Empty, done.Failed)
 	}

@@ -51,6 +51,7 @@ func (v mcpVault) Recall(ctx context.Context, r mcp.Recall) (mcp.Found, error) {
 		return mcp.Found{}, err
 	}
 	v.noteActivity(hooks.DidRecall, start, hitIDs(answer.Hits)...)
+	v.deleteGone(ctx, answer.gone)
 	for _, f := range founds {
 		v.refreshIndex(f.result)
 	}
@@ -67,13 +68,14 @@ func (v mcpVault) Remember(ctx context.Context, d mcp.Draft) (vault.Receipt, err
 	if err != nil {
 		return vault.Receipt{}, err
 	}
-	return v.written(v.vault.Put(ctx, draft))
+	r, err := v.vault.Put(ctx, draft)
+	return v.written(ctx, r, err)
 }
 
 // written completes the receipt of a write and has it pushed in the background.
-func (v mcpVault) written(r vault.Receipt, err error) (vault.Receipt, error) {
+func (v mcpVault) written(ctx context.Context, r vault.Receipt, err error) (vault.Receipt, error) {
 	if err == nil {
-		v.afterWrite(&r)
+		v.afterWrite(ctx, &r)
 	}
 	return r, err
 }
@@ -131,7 +133,7 @@ func (v mcpVault) Edit(ctx context.Context, ref string, e mcp.Edit) (vault.Recei
 		if errors.Is(err, vault.ErrStale) && edit.IfMatch == "" {
 			continue // somebody was faster: look for the passage in what it is now
 		}
-		return v.written(r, err)
+		return v.written(ctx, r, err)
 	}
 }
 
@@ -204,7 +206,8 @@ func (v mcpVault) Forget(ctx context.Context, ref, ifMatch string) (vault.Receip
 	if err := v.adopt(ctx, m.Path); err != nil {
 		return vault.Receipt{}, err
 	}
-	return v.written(v.vault.Forget(ctx, vault.Ref(m.Path), vault.Version(ifMatch)))
+	r, err := v.vault.Forget(ctx, vault.Ref(m.Path), vault.Version(ifMatch))
+	return v.written(ctx, r, err)
 }
 
 func (v mcpVault) List(ctx context.Context, f mcp.Filter) ([]*vault.Memory, error) {

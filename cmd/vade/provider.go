@@ -190,9 +190,13 @@ paused any more, and what waited for it is tried at once.`,
 				if slices.ContainsFunc(list, func(c checkedProvider) bool { return !c.OK }) {
 					a.code = exitPartly
 				}
-				if slices.ContainsFunc(list, func(c checkedProvider) bool { return c.OK }) {
-					o.drainLater()
+				var well []string
+				for _, c := range list {
+					if c.OK {
+						well = append(well, c.Name)
+					}
 				}
+				o.deliverAgain(cmd.Context(), well)
 				if a.flags.json {
 					return a.printJSON(map[string]any{"providers": list})
 				}

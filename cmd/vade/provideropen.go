@@ -123,4 +123,11 @@ func keepAbilities(path, fingerprint string, p providers.Provider) {
 }
 
 // whoseRef is the memory that a provider's own id stands for.
-func (o *opened) whoseRef(string, providers.Ref) (id string, ok bool) { return "", false }
+func (o *opened) whoseRef(provider string, ref providers.Ref) (id string, ok bool) {
+	b := o.outbox()
+	if b == nil {
+		return "", false
+	}
+	id, _, ok = b.Book(provider).Lookup(ref)
+	return id, ok
+}

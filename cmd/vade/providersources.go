@@ -15,6 +15,7 @@ import (
 type sources struct {
 	open    map[string]*source
 	routers map[string]*providers.Router // by profile
+	outbox  *providers.Outbox
 }
 
 // source is an opened provider.

@@ -163,6 +163,10 @@ func (o *opened) recall(ctx context.Context, p hooks.Profile, q vault.Query) err
 		return err
 	}
 	o.noteActivity(hooks.DidRecall, start, hitIDs(answer.Hits)...)
+	if len(answer.missing) > 0 {
+		a.code = exitPartly
+	}
+	o.deleteGone(ctx, answer.gone)
 	for _, f := range founds {
 		if q.AsOf != "" {
 			break // what is indexed is the present

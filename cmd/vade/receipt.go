@@ -56,7 +56,23 @@ func state(r vault.Receipt) string {
 	case r.Ahead > 0:
 		words = append(words, fmt.Sprintf("not pushed yet (%d ahead)", r.Ahead))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(append(words, providerStates(r.Providers)...), ", ")
+}
+
+// providerStates is "queued for mem0 and zep", for each state.
+func providerStates(list []vault.ProviderReceipt) []string {
+	var states []string
+	names := map[string][]string{}
+	for _, p := range list {
+		if names[p.State] == nil {
+			states = append(states, p.State)
+		}
+		names[p.State] = append(names[p.State], p.Name)
+	}
+	for i, s := range states {
+		states[i] = s + " for " + strings.Join(names[s], " and ")
+	}
+	return states
 }
 
 func short(hash string) string { return hash[:min(len(hash), 10)] }

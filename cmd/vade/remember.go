@@ -65,7 +65,7 @@ every project).`,
 					return err
 				}
 				to.warnExpired(&r, d.Expires)
-				to.afterWrite(&r)
+				to.afterWrite(cmd.Context(), &r)
 				to.noteActivity(hooks.DidRemember, start, string(r.ID))
 				return a.printReceipt("remembered", r)
 			})

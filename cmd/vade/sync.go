@@ -52,6 +52,7 @@ lines, the later change stays and the other is parked in conflicts/.`,
 					return &codedError{code: exitLocked, err: err, hint: "that round will do; or try again"}
 				}
 				o.maintain(cmd.Context())
+				o.handOverAfterSync(cmd.Context())
 				return a.printRound(r, err)
 			})
 		},
@@ -102,6 +103,26 @@ func (o *opened) transport(p *progress) transport.Options {
 	}
 }
 
+// handOverAfterSync queues what came from other hosts for the providers, and
+// sends it: in the background, or here if this is it.
+func (o *opened) handOverAfterSync(ctx context.Context) {
+	b := o.outbox()
+	if b == nil {
+		return
+	}
+	if err := b.CatchUp(ctx); err != nil {
+		o.a.warn("%v", err)
+		return
+	}
+	if o.a.env("VADE_NO_BACKGROUND") == "" {
+		o.drainLater()
+		return
+	}
+	if _, err := o.handOver(ctx, linger); err != nil {
+		o.a.warn("%v", err)
+	}
+}
+
 func (o *opened) watch(ctx context.Context, opts sync.Options) error {
 	a := o.a
 	a.note("watching %s; stop with Ctrl-C", o.vault.WorkDir())
@@ -110,6 +131,7 @@ func (o *opened) watch(ctx context.Context, opts sync.Options) error {
 		Note:    func(msg string) { a.warn("%s", msg) },
 		Round: func(r sync.Report, err error) {
 			o.drainDue(ctx)
+			o.handOverAfterSync(ctx)
 			if err == nil && r.Nothing() && len(r.Warnings) == 0 {
 				return
 			}
@@ -224,9 +246,11 @@ func syncHint(err error) error {
 	return &codedError{code: code, hint: hint, err: err}
 }
 
-// afterWrite completes a receipt with what is known of the remote and has the
-// write pushed in the background. It never waits for a remote.
-func (o *opened) afterWrite(r *vault.Receipt) {
+// afterWrite completes a receipt with what is known of the remote and of the
+// providers, and has the write pushed and handed over in the background. It
+// never waits for anybody else.
+func (o *opened) afterWrite(ctx context.Context, r *vault.Receipt) {
+	o.owe(ctx, r)
 	s, err := sync.Status(o.vault)
 	if err != nil || s.Remote == "" {
 		o.drainLater()

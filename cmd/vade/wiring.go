@@ -61,6 +61,7 @@ func (a *app) withVault(fn func(*opened) error) error {
 	defer o.vault.Close()
 	defer o.closeProviders()
 	defer o.tellLoss()
+	o.follow(context.Background())
 	return fn(o)
 }
 
