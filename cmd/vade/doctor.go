@@ -38,7 +38,8 @@ func (a *app) doctorCmd() *cobra.Command {
 		GroupID: groupOwner,
 		Long: `Look at everything that could be wrong and name it, with the way out: files with
 broken front matter, unreadable folders, left-over locks, a search index or a git
-index that is not what is on disk, damaged objects, a remote that lags behind.
+index that is not what is on disk, damaged objects, a remote that lags behind, a
+provider that does not answer or gave deliveries up.
 Nothing is changed without --fix, and --fix never touches the text of a memory.
 Before there is a vault it looks at the agents alone.`,
 		Example: "  vade doctor\n  vade doctor --fix\n  vade doctor --json | jq '.findings[] | select(.state != \"ok\")'",
@@ -54,7 +55,7 @@ Before there is a vault it looks at the agents alone.`,
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without touching a memory's text")
-	cmd.Flags().BoolVar(&offline, "offline", false, "do not ask the remote")
+	cmd.Flags().BoolVar(&offline, "offline", false, "ask neither the remote nor the providers")
 	return cmd
 }
 
@@ -124,7 +125,7 @@ func (d *doctor) report(check string, items []string, state, detail, remedy stri
 
 func (d *doctor) run(ctx context.Context) error {
 	checks := []func(context.Context) error{
-		d.checkLock, d.checkWrites, d.checkGit, d.checkObjects, d.checkWorkTree, d.checkNotes, d.checkIndex, d.checkRemote, d.checkAgents, d.checkHooks,
+		d.checkLock, d.checkWrites, d.checkGit, d.checkObjects, d.checkWorkTree, d.checkNotes, d.checkIndex, d.checkRemote, d.checkProviders, d.checkAgents, d.checkHooks,
 	}
 	if !d.o.vault.Exists() {
 		d.add(finding{Check: "vault", State: stateNote, Detail: "there is none here yet", Remedy: noVaultYet})

@@ -186,7 +186,7 @@ paused any more, and what waited for it is tried at once.`,
 				if err != nil {
 					return err
 				}
-				list := o.checkProviders(cmd.Context(), names)
+				list := o.checkProviders(cmd.Context(), names, true)
 				if slices.ContainsFunc(list, func(c checkedProvider) bool { return !c.OK }) {
 					a.code = exitPartly
 				}
@@ -231,8 +231,9 @@ func (a *app) completeProviders(*cobra.Command, []string, string) ([]string, cob
 	return c.providerNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// checkProviders asks all of names at once.
-func (o *opened) checkProviders(ctx context.Context, names []string) []checkedProvider {
+// checkProviders asks all of names at once. reset: those that answer are not
+// paused any more.
+func (o *opened) checkProviders(ctx context.Context, names []string, reset bool) []checkedProvider {
 	list := make([]checkedProvider, len(names))
 	var asking sync.WaitGroup
 	for i, name := range names {
@@ -241,19 +242,19 @@ func (o *opened) checkProviders(ctx context.Context, names []string) []checkedPr
 			list[i] = checkedProvider{Name: name, Error: err.Error()}
 			continue
 		}
-		asking.Go(func() { list[i] = o.checkProvider(ctx, name, s) })
+		asking.Go(func() { list[i] = o.checkProvider(ctx, name, s, reset) })
 	}
 	asking.Wait()
 	return list
 }
 
-func (o *opened) checkProvider(ctx context.Context, name string, s *source) checkedProvider {
+func (o *opened) checkProvider(ctx context.Context, name string, s *source, reset bool) checkedProvider {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	start := time.Now()
 	h, err := s.provider.Health(ctx)
 	c := checkedProvider{Name: name, OK: err == nil, Ms: milliseconds(time.Since(start)), Version: h.Version, Warnings: h.Warnings}
-	if err == nil {
+	if err == nil && reset {
 		err = o.gates().Reset(name)
 	}
 	if err != nil {

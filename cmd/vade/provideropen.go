@@ -61,9 +61,9 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string) (
 	dir := filepath.Join(o.providersDir(), name)
 	switch c.Type {
 	case "sqlite":
-		path := o.a.expandTilde(c.Path)
-		if path == "" {
-			path = filepath.Join(dir, "memories.db")
+		path := o.a.expandTilde(firstOf(c.Path, "memories.db"))
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path) // the same from every folder
 		}
 		return sqlite.New(sqlite.Config{Name: name, Path: path})
 	case "jsonrpc":
