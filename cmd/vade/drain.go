@@ -75,7 +75,7 @@ func (o *opened) drainLater() {
 	if o.a.env("VADE_NO_BACKGROUND") != "" {
 		return
 	}
-	if j := o.journal(); j.NeedsDrain() || deliveriesDue(j, o.config) {
+	if j := o.journal(); j.NeedsDrain() || o.handOverDue() {
 		startDetached(j.Dir(), []string{"drain", "--home", o.home, "--identity", o.identity()})
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +67,25 @@ func deliveriesDue(j *journal.Journal, c config) bool {
 		}
 	}
 	return false
+}
+
+// handOverDue reports whether a provider has not been followed to the present
+// commit, or something is to be sent to it now.
+func (o *opened) handOverDue() bool {
+	if len(o.config.Providers) == 0 || !o.vault.Exists() {
+		return false
+	}
+	head, err := o.vault.Head()
+	if err != nil {
+		return false
+	}
+	for _, name := range o.config.providerNames() {
+		cursor, err := os.ReadFile(filepath.Join(o.providersDir(), name, "cursor"))
+		if err == nil && strings.TrimSpace(string(cursor)) != head.String() {
+			return true
+		}
+	}
+	return deliveriesDue(o.journal(), o.config)
 }
 
 // laneWords is what was done at one provider, for people: "mem0: 3 stored, 1 retry".
