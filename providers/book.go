@@ -238,3 +238,13 @@ func (b *Book) setAside() error {
 	}
 	return err
 }
+
+// expired are the entries whose time is over at now. A book without any that
+// will ever be is not read for it.
+func (b *Book) expired(now time.Time) ([]Entry, error) {
+	if data, err := os.ReadFile(b.path); err != nil || !bytes.Contains(data, []byte(`"expires":"`)) {
+		return nil, nil
+	}
+	all, err := b.All()
+	return slices.DeleteFunc(all, func(e Entry) bool { return e.Expires.IsZero() || now.Before(e.Expires) }), err
+}

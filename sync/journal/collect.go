@@ -173,7 +173,7 @@ func (j *Journal) saveSession(s *session) error {
 		}
 		return syncDir(j.path(openDir))
 	}
-	return writeDurable(path, lines(s.records))
+	return WriteDurable(path, lines(s.records))
 }
 
 func lines(records []Record) []byte {
@@ -239,5 +239,5 @@ func (j *Journal) putAside(from string, broken []bad) error {
 		}
 		b.Write(append(line, '\n'))
 	}
-	return writeDurable(path, b.Bytes())
+	return WriteDurable(path, b.Bytes())
 }

@@ -69,7 +69,7 @@ func (j *Journal) saveEpisode(e *Episode) error {
 		return err
 	}
 	data := append(seal(fmt.Appendf(nil, `"episode":%s`, header)), '\n')
-	return writeDurable(j.path(episodesDir, e.file), append(data, lines(e.Records)...))
+	return WriteDurable(j.path(episodesDir, e.file), append(data, lines(e.Records)...))
 }
 
 // loadEpisode reads a file of episodes/. A header that cannot be read is made

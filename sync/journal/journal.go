@@ -107,9 +107,9 @@ func (j *Journal) exists() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// writeDurable replaces the file at path, whole or not at all, and returns
+// WriteDurable replaces the file at path, whole or not at all, and returns
 // when it is on disk.
-func writeDurable(path string, data []byte) error {
+func WriteDurable(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err

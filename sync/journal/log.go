@@ -139,7 +139,7 @@ func (l *Log[T]) Replace(list []*T) error {
 	if err != nil {
 		return err
 	}
-	return writeDurable(l.path, data)
+	return WriteDurable(l.path, data)
 }
 
 func (l *Log[T]) encode(list []*T) ([]byte, error) {

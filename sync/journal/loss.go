@@ -35,7 +35,7 @@ func (j *Journal) makeLoss() error {
 		return err
 	}
 	defer unlock()
-	return writeDurable(j.lossPath(), Loss{}.bytes())
+	return WriteDurable(j.lossPath(), Loss{}.bytes())
 }
 
 func (l Loss) bytes() []byte {
@@ -101,5 +101,5 @@ func (j *Journal) ForgetLoss() error {
 	if _, err := os.Stat(j.lossPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return writeDurable(j.lossPath(), Loss{}.bytes())
+	return WriteDurable(j.lossPath(), Loss{}.bytes())
 }

@@ -146,3 +146,27 @@ func (j *Journal) Cancel(ctx context.Context, why string, pick func(Delivery) bo
 	}
 	return dropped, err
 }
+
+// Newest is the newest delivery to to of a group, also when it is over, as far
+// as the ledger remembers.
+func (j *Journal) Newest(to, group string) (d Delivery, ok bool, err error) {
+	err = j.ledger.view(func(all *owed) {
+		var newest *Delivery
+		for _, have := range all.live[(&Delivery{To: to, Group: group}).group()] {
+			if newest == nil || byAge(newest, have) < 0 {
+				newest = have
+			}
+		}
+		if newest == nil {
+			for _, have := range all.have {
+				if have.To == to && have.Group == group && (newest == nil || byAge(newest, have) < 0) {
+					newest = have
+				}
+			}
+		}
+		if newest != nil {
+			d, ok = *newest, true
+		}
+	})
+	return d, ok, err
+}
