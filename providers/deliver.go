@@ -360,7 +360,8 @@ func (l *lane) failed(ctx context.Context, d *journal.Delivery, err error) journ
 	case errors.Is(err, ErrPaused):
 		return l.giveBack(d, false)
 	case ctx.Err() != nil:
-		return l.giveBack(d, true)
+		_, unsent := errors.AsType[*notAsked](err)
+		return l.giveBack(d, !unsent)
 	case Is(err, Auth):
 		o.Postponed, o.State = true, journal.Queued
 	case Is(err, RateLimited):

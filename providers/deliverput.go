@@ -26,6 +26,9 @@ type job struct {
 
 // put hands over memories.
 func (l *lane) put(ctx context.Context, deliveries []journal.Delivery) error {
+	// What was never tried goes first: it may be what is tried again that keeps the
+	// gate closed.
+	slices.SortStableFunc(deliveries, func(a, b journal.Delivery) int { return again(&a) - again(&b) })
 	var jobs []*job
 	for _, d := range deliveries {
 		j, o := l.prepare(ctx, d)
@@ -48,6 +51,8 @@ func (l *lane) put(ctx context.Context, deliveries []journal.Delivery) error {
 	}
 	return l.finish(ctx, jobs)
 }
+
+func again(d *journal.Delivery) int { return min(d.Attempts, 2) }
 
 // prepare reads the memory of d in its version. It returns an outcome where
 // nothing is to be put.
@@ -107,7 +112,8 @@ func (l *lane) look(ctx context.Context, jobs []*job) error {
 	byID := map[string]*job{}
 	var ids []string
 	for _, j := range jobs {
-		if ok && j.pending() > 0 && (j.d.Attempts > 1 || j.d.Unsure) {
+		late := l.o.now().Sub(j.d.Queued) > grace/2
+		if ok && j.pending() > 0 && (j.d.Attempts > 1 || j.d.Unsure || late && !l.is.Idempotent) {
 			ids = append(ids, j.d.Group)
 			byID[j.d.Group] = j
 		}
@@ -252,7 +258,7 @@ func (l *lane) send(ctx context.Context, c chunk) {
 	})
 	if len(results) != len(c) { // it was not asked
 		for _, p := range c {
-			p.j.err = err
+			p.j.err = &notAsked{err}
 		}
 		return
 	}
@@ -275,6 +281,11 @@ func (l *lane) send(ctx context.Context, c chunk) {
 		}
 	}
 }
+
+// notAsked is why a request was not made.
+type notAsked struct{ error }
+
+func (e *notAsked) Unwrap() error { return e.error }
 
 // overall is what a batch says about the provider: that it is well if it took
 // anything, else why not.

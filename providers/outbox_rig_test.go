@@ -146,6 +146,7 @@ type rig struct {
 	dir     string
 	host    string
 	notices []string
+	told    map[string]bool // commits that another host has
 }
 
 func newRig(t *testing.T, list ...providers.Provider) *rig {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -19,9 +20,8 @@ type change struct {
 	id       string
 	old, now *vault.Memory // nil: it was not there, it is not there
 	stone    string        // blob of the tombstone that came
-	here     bool          // a commit of this host made it
-	foreign  bool          // only commits of other hosts did
-	added    bool          // now is a file that changed
+	by       author
+	added    bool // now is a file that changed
 }
 
 func byID(a, b change) int { return strings.Compare(a.id, b.id) }
@@ -92,7 +92,7 @@ func (o *Outbox) owedOf(t *Target, changes []change) ([]journal.Delivery, error)
 // owed is what t is owed because of c; nil is nothing.
 func (o *Outbox) owed(t *Target, c *change) (*journal.Delivery, error) {
 	name := t.name()
-	moved := c.foreign && t.onlyHere()
+	moved := c.by == byOther && t.onlyHere()
 	if c.now != nil && t.Route.admits(c.now) && !c.now.Expired(o.now()) {
 		if moved {
 			if _, has := o.Book(name).Of(c.id); !has {
@@ -100,7 +100,10 @@ func (o *Outbox) owed(t *Target, c *change) (*journal.Delivery, error) {
 			}
 			return &journal.Delivery{To: name, Key: c.id + elsewhereKey + string(c.now.Version), Group: c.id, What: c.now.Path}, nil
 		}
-		d := &journal.Delivery{To: name, Key: c.id + "@" + string(c.now.Version), Group: c.id, What: c.now.Path, Unsure: !c.here}
+		d := &journal.Delivery{To: name, Key: c.id + "@" + string(c.now.Version), Group: c.id, What: c.now.Path, Unsure: c.by != byUsJustNow}
+		if c.by != byUsJustNow && c.by != byUs && PropertiesOf(t.Provider).Find {
+			d.Due = o.now().Add(grace) // whoever made it goes first
+		}
 		if c.old != nil && !d.Unsure {
 			_, has := o.Book(name).Of(c.id)
 			d.Unsure = !has
@@ -145,7 +148,7 @@ func (f *follower) changes(cursor plumbing.Hash) ([]change, error) {
 	}
 	git := f.o.Vault.Git()
 	d := delta{git: git, vaultID: f.o.Vault.Config().VaultID, byID: map[string]int{}}
-	d.authors = authorsOf(git, f.o.Vault.Origin().Host, cursor, f.head)
+	d.authors = f.o.authorsOf(cursor, f.head)
 	for ch, err := range repo.DiffCommits(git, cursor, f.head) {
 		if err == nil {
 			err = d.add(ch)
@@ -243,7 +246,7 @@ func (d *delta) add(ch repo.Change) error {
 	if err != nil {
 		return err
 	}
-	here, foreign := d.authors.of(ch)
+	by := d.authors.of(ch)
 	for _, m := range []*vault.Memory{old, now} {
 		if m == nil {
 			continue
@@ -253,10 +256,9 @@ func (d *delta) add(ch repo.Change) error {
 			c.old = m
 		}
 		if m == now && c.now == nil {
-			c.now, c.added = m, true
-			c.here, c.foreign = here, foreign
+			c.now, c.added, c.by = m, true, by
 		} else if c.now == nil {
-			c.here, c.foreign = here, foreign
+			c.by = by
 		}
 	}
 	return nil
@@ -278,7 +280,7 @@ func (d *delta) addStone(ch repo.Change) error {
 	c := d.of(id)
 	c.stone = ch.NewHash.String()
 	if c.old == nil && c.now == nil {
-		c.here, c.foreign = d.authors.of(ch)
+		c.by = d.authors.of(ch)
 	}
 	return nil
 }
@@ -307,9 +309,23 @@ func (d *delta) memory(path string, blob plumbing.Hash, mode filemode.FileMode) 
 	return &m, nil
 }
 
-// authors tell which files, as they are now, commits of this host made, and
-// which only commits of other hosts. What a merge made of both is neither.
-type authors struct{ ours, theirs map[madeFile]bool }
+// author says whose commit made a file what it is.
+type author int
+
+const (
+	byNobody    author = iota // not known; a merge of several
+	byOther                   // another host's alone
+	byUs                      // this host's
+	byUsJustNow               // this host's, and nobody else can have handed it over yet
+)
+
+// grace is how long other hosts leave it to the one who made a change to hand
+// it over, where the provider can be asked whether he did. Within half of it
+// the maker need not ask.
+const grace = time.Minute
+
+// authors tell who made which files. Of what both made, the nearer one counts.
+type authors map[madeFile]author
 
 type madeFile struct {
 	path string
@@ -320,39 +336,47 @@ type madeFile struct {
 // nobody is known.
 const maxAuthors = 2000
 
-func authorsOf(git *repo.GitDir, host string, from, to plumbing.Hash) authors {
-	a := authors{map[madeFile]bool{}, map[madeFile]bool{}}
+func (o *Outbox) authorsOf(from, to plumbing.Hash) authors {
+	git := o.Vault.Git()
 	var froms []plumbing.Hash
 	if !from.IsZero() {
 		froms = []plumbing.Hash{from}
 	}
 	commits, err := repo.Between(git, froms, []plumbing.Hash{to})
 	if err != nil || len(commits) > maxAuthors {
-		return authors{}
+		return nil
 	}
+	a := authors{}
 	for _, c := range commits {
 		if len(c.Parents) > 1 {
 			continue
 		}
-		made := a.ours // what a human committed here says no host
-		if by := c.Trailer("Vade-Host"); by != "" && by != host {
-			made = a.theirs
-		}
+		by := o.authorOf(c)
 		var parent plumbing.Hash
 		if len(c.Parents) == 1 {
 			parent = c.Parents[0]
 		}
 		for ch, err := range repo.DiffCommits(git, parent, c.Hash) {
 			if err != nil {
-				return authors{}
+				return nil
 			}
-			made[madeFile{ch.Path, ch.NewHash}] = true
+			f := madeFile{ch.Path, ch.NewHash}
+			a[f] = max(a[f], by)
 		}
 	}
 	return a
 }
 
-func (a authors) of(ch repo.Change) (here, foreign bool) {
-	f := madeFile{ch.Path, ch.NewHash}
-	return a.ours[f], a.theirs[f] && !a.ours[f]
+func (o *Outbox) authorOf(c *repo.Commit) author {
+	switch host := c.Trailer("Vade-Host"); {
+	case host == "": // a human's own commit, of this host as far as anybody knows
+		return byUs
+	case host != o.Vault.Origin().Host:
+		return byOther
+	case o.now().Sub(c.Committer.When) < grace/2:
+		return byUsJustNow
+	}
+	return byUs
 }
+
+func (a authors) of(ch repo.Change) author { return a[madeFile{ch.Path, ch.NewHash}] }
