@@ -20,7 +20,6 @@ import (
 // each provider was followed to, Deliver sends it.
 //
 //	<dir>/NAME/cursor          the commit that the provider was followed to
-//	<dir>/NAME/backfill        the last memory that Backfill queued
 //	<dir>/NAME/receipts.jsonl  what it has of ours, see Book
 //	<dir>/NAME/rate            when it may be written to next
 //	<dir>/NAME/lock            held by whoever delivers to it
@@ -307,10 +306,8 @@ func (o *Outbox) dropRemoved(ctx context.Context) error {
 	for _, f := range folders {
 		if !known[f.Name()] && f.IsDir() {
 			errs = append(errs, o.Book(f.Name()).setAside())
-			for _, file := range []string{"cursor", "backfill"} {
-				if err := os.Remove(o.file(f.Name(), file)); !os.IsNotExist(err) {
-					errs = append(errs, err)
-				}
+			if err := os.Remove(o.file(f.Name(), "cursor")); !os.IsNotExist(err) {
+				errs = append(errs, err)
 			}
 		}
 	}
