@@ -29,7 +29,7 @@ them beside the vault.`,
   vade provider backfill mem0 --dry-run
   vade provider verify mem0`,
 	}
-	cmd.AddCommand(a.providerListCmd(), a.providerCheckCmd(), a.providerEvalCmd())
+	cmd.AddCommand(a.providerListCmd(), a.providerCheckCmd(), a.providerEvalCmd(), a.providerBackfillCmd(), a.providerVerifyCmd())
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vademecum/providers/mcpclient"
 	"vademecum/vault"
 )
 
@@ -40,8 +41,12 @@ type providerConfig struct {
 	// OneShot starts Command for each request.
 	OneShot bool `yaml:"one_shot"`
 	// Preset and Tools map an MCP server's tools; ToolsHash is what was approved.
-	Preset    string `yaml:"preset"`
-	ToolsHash string `yaml:"tools_hash"`
+	Preset string `yaml:"preset"`
+	// Tools map the tools of a server that no preset is about, see
+	// mcpclient.Mapping; Vars are what {names} in it stand for.
+	Tools     *mcpclient.Mapping `yaml:"tools"`
+	Vars      map[string]string  `yaml:"vars"`
+	ToolsHash string             `yaml:"tools_hash"`
 
 	// What follows is how it is used where a profile says nothing else.
 	routeConfig `yaml:",inline"`
@@ -87,7 +92,7 @@ var providerTypes = map[string]string{
 	"memos-cloud": "url key* user insecure",
 	"openviking":  "url* key* insecure",
 	"sqlite":      "path",
-	"mcp":         "url key command env preset tools_hash insecure",
+	"mcp":         "url key command env preset tools vars tools_hash insecure",
 	"jsonrpc":     "command* env one_shot dialect",
 }
 

@@ -12,6 +12,9 @@ import (
 
 	"vademecum/providers"
 	"vademecum/providers/jsonrpc"
+	"vademecum/providers/mcpclient"
+	"vademecum/providers/openviking"
+	"vademecum/providers/rest"
 	"vademecum/providers/sqlite"
 )
 
@@ -32,7 +35,7 @@ func (o *opened) openProvider(name string) (providers.Provider, string, error) {
 		return nil, "", err
 	}
 	fingerprint := fingerprintOf(c, key+"\x00"+fmt.Sprint(env))
-	p, err := o.adapter(name, c, env)
+	p, err := o.adapter(name, c, env, rest.Secret(key))
 	return p, fingerprint, err
 }
 
@@ -57,7 +60,7 @@ func (a *app) programEnv(ctx context.Context, name string, c providerConfig) (ma
 }
 
 // adapter is the provider of c's type.
-func (o *opened) adapter(name string, c providerConfig, env map[string]string) (providers.Provider, error) {
+func (o *opened) adapter(name string, c providerConfig, env map[string]string, key rest.Secret) (providers.Provider, error) {
 	dir := filepath.Join(o.providersDir(), name)
 	switch c.Type {
 	case "sqlite":
@@ -66,10 +69,29 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string) (
 			path = filepath.Join(dir, path) // the same from every folder
 		}
 		return sqlite.New(sqlite.Config{Name: name, Path: path})
+	case "openviking":
+		return openviking.New(openviking.Config{Name: name, BaseURL: c.URL, Key: key, AllowInsecure: c.Insecure})
 	case "jsonrpc":
 		return o.program(name, c, env, filepath.Join(dir, "data"))
+	case "mcp":
+		return mcpclient.Open(o.mcpServer(name, c, env, key, filepath.Join(dir, "data")))
 	}
 	return nil, fmt.Errorf("provider %s: type %q is unknown", name, c.Type)
+}
+
+// mcpServer is the server of a provider of type mcp.
+func (o *opened) mcpServer(name string, c providerConfig, env map[string]string, key rest.Secret, dir string) mcpclient.Config {
+	mc := mcpclient.Config{
+		Name: name, Env: env, URL: c.URL, AllowInsecure: c.Insecure, Dir: dir, Preset: c.Preset, Mapping: c.Tools, Vars: c.Vars,
+		ToolsHash: c.ToolsHash, Client: "vade " + version(),
+	}
+	if key != "" {
+		mc.Headers = map[string]string{"Authorization": "Bearer " + key.Reveal()}
+	}
+	if len(c.Command) > 0 {
+		mc.Command, mc.Args = o.a.expandTilde(c.Command[0]), c.Command[1:]
+	}
+	return mc
 }
 
 // program is a provider of type jsonrpc. What it can do is remembered, so that
