@@ -12,7 +12,7 @@ more. One-shot: vade sends one line and closes stdin, and the loop ends.
 Try it:
 
     echo '{"jsonrpc":"2.0","id":"1","method":"vade.health","params":{}}' | python3 provider.py
-    vade provider eval jsonrpc --command /usr/bin/python3 --arg "$PWD/provider.py"
+    vade provider eval jsonrpc --command python3 -- "$PWD/provider.py"
 """
 
 import collections

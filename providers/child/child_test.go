@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +43,16 @@ var programs = map[string]func(){
 	"deaf": func() { // to SIGTERM and to the end of stdin
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
+		time.Sleep(time.Hour)
+	},
+	"keeper": func() { // of a Process that does not notice the end of its stdin
+		p, err := Start(Spec{Path: os.Args[0], Env: append(os.Environ(), "CHILD_DO=deaf"), Dir: "."})
+		if err != nil {
+			panic(err)
+		}
+		note := os.Getenv("NOTE")
+		_ = os.WriteFile(note+".new", []byte(strconv.Itoa(p.Pid())), 0o600)
+		_ = os.Rename(note+".new", note)
 		time.Sleep(time.Hour)
 	},
 	"parent": func() { // of one that holds both its pipes

@@ -55,6 +55,9 @@ func (l *longLived) session() (*session, *failure) {
 		return nil, retryable(false, errors.New("the provider is closed"))
 	}
 	if l.current != nil {
+		if l.current.knownOneShot() {
+			return l.current, nil
+		}
 		dead := l.current.dead()
 		if dead == nil {
 			return l.current, nil

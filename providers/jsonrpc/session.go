@@ -55,7 +55,7 @@ type outgoing struct {
 func newSession(p *peer) *session {
 	return &session{
 		peer: p, ready: make(chan struct{}), over: make(chan struct{}), pending: map[string]*pending{},
-		out: make(chan outgoing, 4*maxInFlight), // twice as many as can be under way, with their cancels: never full
+		out: make(chan outgoing, 4*maxInFlight), // twice as many as can be under way, with their cancels
 	}
 }
 
@@ -221,6 +221,17 @@ func (s *session) die(f *failure, gently bool) {
 	close(s.over)
 }
 
+// knownOneShot reports whether it turned out that the program answers one request
+// a process.
+func (s *session) knownOneShot() bool {
+	select {
+	case <-s.ready:
+		return s.oneShot
+	default:
+		return false
+	}
+}
+
 // dead is why it is, or nil.
 func (s *session) dead() *failure {
 	s.mu.Lock()
@@ -252,11 +263,16 @@ func (s *session) enqueue(id string, line []byte, p *pending) *failure {
 		}
 		return &failure{class: f.class, retryAfter: f.retryAfter, err: f.err}
 	}
+	select {
+	case s.out <- outgoing{id, line}:
+	default: // full of what callers have given up
+		p.release()
+		return retryable(false, errors.New("the program does not read its stdin"))
+	}
 	if s.idle != nil {
 		s.idle.Stop()
 	}
 	s.pending[id] = p
-	s.out <- outgoing{id, line}
 	return nil
 }
 

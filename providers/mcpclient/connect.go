@@ -31,8 +31,9 @@ type Server struct {
 // connection is a server that we talk to.
 type connection struct {
 	*mcp.ClientSession
-	proc   *child.Process // nil: over HTTP
-	server Server
+	proc    *child.Process // nil: over HTTP
+	server  Server
+	changed atomic.Bool // its tools are not those that were asked for
 }
 
 // Inspect connects to the server of c, asks what its tools are, and leaves: to
@@ -60,7 +61,10 @@ func connect(ctx context.Context, c *Config, transport mcp.Transport) (*connecti
 			return nil, err
 		}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: c.Client, Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	client := mcp.NewClient(&mcp.Implementation{Name: c.Client, Version: "1"}, &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { conn.changed.Store(true) },
+	})
 	ctx, noted := noting(ctx)
 	var err error
 	if conn.ClientSession, err = client.Connect(ctx, transport, nil); err == nil {
@@ -90,7 +94,7 @@ func (c *Config) transport() (mcp.Transport, *child.Process, error) {
 // ask fills in what the server is.
 func (c *connection) ask(ctx context.Context) error {
 	var tools []*mcp.Tool
-	for tool, err := range c.ClientSession.Tools(ctx, nil) {
+	for tool, err := range c.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list of tools: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vademecum/providers"
 	"vademecum/providers/child"
@@ -30,6 +31,7 @@ func (p *peer) broken(op string, mutates bool, err error) error {
 	switch {
 	case errors.Is(err, errTools):
 		e.Class = providers.Auth
+	case errors.Is(err, mcp.ErrSessionMissing): // the server was restarted, and did nothing
 	case answered:
 		e.Class, e.Status, e.RetryAfter = classOfStatus(http.code), http.code, http.retryAfter
 	case refused:

@@ -59,6 +59,7 @@ type fake struct {
 	extra    string // in the description of a tool
 	fail     string // what every tool answers
 	hang     chan struct{}
+	running  *mcp.Server
 }
 
 type newEntities struct {
@@ -75,6 +76,7 @@ type byNames struct {
 
 func (f *fake) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "memory-server", Version: "0.6.3"}, nil)
+	f.running = s
 	mcp.AddTool(s, &mcp.Tool{Name: "create_entities", Description: "Create" + f.extra}, tool(f, true, f.create))
 	mcp.AddTool(s, &mcp.Tool{Name: "search_nodes"}, tool(f, false, f.search))
 	mcp.AddTool(s, &mcp.Tool{Name: "delete_entities"}, tool(f, true, f.delete))

@@ -28,6 +28,8 @@ type Mapping struct {
 	// Replace, which wants Find and Delete, deletes what the server holds of an id
 	// in another version before it puts, and puts nothing that is there already.
 	Replace bool `yaml:"replace" json:"replace"`
+	// Overwrite: the server itself puts an item in the place of what has its {name}.
+	Overwrite bool `yaml:"overwrite" json:"overwrite"`
 	// Lock allows one write at a time among all processes of this host: for servers
 	// that read a file, change it and write it back.
 	Lock bool `yaml:"lock" json:"lock"`
@@ -141,7 +143,7 @@ func (m *Mapping) tools() (names []string) {
 func (m *Mapping) properties() providers.Properties {
 	return providers.Properties{
 		Kind: "mcp", Delete: m.Delete.Tool != "", Find: m.Find.Tool != "", Resolve: m.Queued, Close: true,
-		Verbatim: m.Verbatim, Idempotent: m.Replace, Replaces: m.Replace, Async: m.Queued, ReadYourWrites: !m.Queued,
+		Verbatim: m.Verbatim, Idempotent: m.Replace || m.Overwrite, Replaces: m.Replace || m.Overwrite, Async: m.Queued, ReadYourWrites: !m.Queued,
 		Attribution: m.Attribution, Serial: true, Score: m.Score, MaxItemBytes: m.MaxBytes,
 	}
 }

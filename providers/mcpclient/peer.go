@@ -117,6 +117,10 @@ func (p *peer) connected(ctx context.Context) (*attempt, error) {
 	if a.err != nil {
 		return nil, errors.Join(errNotSent, a.err)
 	}
+	if a.conn.changed.Load() { // look again before the next call
+		p.drop(a, nil)
+		return p.connected(ctx)
+	}
 	return a, nil
 }
 
@@ -193,7 +197,9 @@ func (p *peer) tool(ctx context.Context, c *Call, v values) (*mcp.CallToolResult
 	})
 	select {
 	case o := <-done:
-		if errors.Is(o.err, mcp.ErrConnectionClosed) {
+		if errors.Is(o.err, mcp.ErrSessionMissing) {
+			p.drop(a, nil)
+		} else if errors.Is(o.err, mcp.ErrConnectionClosed) {
 			o.err = a.conn.explain(o.err)
 			p.drop(a, o.err)
 		}

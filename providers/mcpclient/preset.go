@@ -63,7 +63,8 @@ func basicMemory(string) preset {
 				},
 				Ref: "/permalink",
 			},
-			Delete: Call{Tool: "delete_note", Args: object{"identifier": "{ref}", "project": "{project}", "output_format": "json"}},
+			Delete:    Call{Tool: "delete_note", Args: object{"identifier": "{ref}", "project": "{project}", "output_format": "json"}},
+			Overwrite: true,
 		},
 		vars: map[string]string{"directory": "vade", "project": ""},
 	}

@@ -97,8 +97,7 @@ func (p *peer) call(ctx context.Context, op string, c *Call, v values, mutates b
 	return a, p.refusal(op, c, a, result.IsError)
 }
 
-// Health connects, which asks for the tools, and calls the tool for it, if there
-// is one.
+// Health asks what the tools are, and calls the tool for it, if there is one.
 func (p *peer) Health(ctx context.Context) (providers.Health, error) {
 	p.enter()
 	defer p.leave()
@@ -106,16 +105,20 @@ func (p *peer) Health(ctx context.Context) (providers.Health, error) {
 	if err != nil {
 		return providers.Health{}, p.broken("health", false, err)
 	}
-	s := a.conn.server
-	h := providers.Health{Version: strings.TrimSpace(s.Name + " " + s.Version)}
+	now := connection{ClientSession: a.conn.ClientSession}
+	if err = now.ask(ctx); err == nil {
+		err = p.approve(now.server)
+	}
+	if err != nil {
+		p.drop(a, err)
+		return providers.Health{}, p.broken("health", false, err)
+	}
+	h := providers.Health{Version: strings.TrimSpace(now.server.Name + " " + now.server.Version)}
 	if p.cfg.ToolsHash == "" {
-		h.Warnings = append(h.Warnings, "its tools are not pinned: set tools_hash: "+s.ToolsHash)
+		h.Warnings = append(h.Warnings, "its tools are not pinned: set tools_hash: "+now.server.ToolsHash)
 	}
 	if c := &p.cfg.Mapping.Health; c.Tool != "" {
 		_, err = p.call(ctx, "health", c, values{}, false)
-	} else if _, err = a.conn.ListTools(ctx, nil); err != nil {
-		err = p.broken("health", false, err)
-		p.drop(a, err)
 	}
 	return h, err
 }

@@ -141,6 +141,29 @@ func TestChangedToolsAreNotCalled(t *testing.T) {
 	}
 }
 
+// TestToolsThatChangeLater: the server is trusted, and then changes its tools
+// under a connection that is open.
+func TestToolsThatChangeLater(t *testing.T) {
+	f := &fake{}
+	h, err := memory(t, f, nil).Health(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pin, _ := strings.Cut(h.Warnings[0], "tools_hash: ")
+	p := memory(t, f, func(c *Config) { c.ToolsHash = pin })
+	if _, err := p.Search(t.Context(), providers.Query{Text: "x", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	f.extra = "more than before"
+	mcp.AddTool(f.running, &mcp.Tool{Name: "create_entities", Description: "Create" + f.extra}, tool(f, true, f.create))
+	for deadline := time.Now().Add(10 * time.Second); !providers.Is(err, providers.Auth); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is still called: %v", err)
+		}
+		_, err = p.Search(t.Context(), providers.Query{Text: "x", Limit: 1})
+	}
+}
+
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Inspect(t.Context(), Config{Name: "mem", Command: os.Args[0], Dir: dir, Preset: "server-memory", Env: map[string]string{"MCP_DO": "memory"}})
@@ -264,6 +287,14 @@ func TestOverHTTP(t *testing.T) {
 	}
 	if hits, err := p.Search(t.Context(), providers.Query{Text: "http", Limit: 1}); err != nil || len(hits) != 1 {
 		t.Errorf("got %v %v", hits, err)
+	}
+	handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return f.server() }, nil) // it was restarted
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := p.Search(t.Context(), providers.Query{Text: "http", Limit: 1}); err == nil {
+			break
+		} else if !providers.Is(err, providers.Retryable) || time.Now().After(deadline) {
+			t.Fatalf("after a restart: %v", err)
+		}
 	}
 	status = http.StatusTooManyRequests
 	if _, err := p.Search(t.Context(), providers.Query{Text: "http", Limit: 1}); !providers.Is(err, providers.RateLimited) || providers.RetryAfter(err) != 7*time.Second {
