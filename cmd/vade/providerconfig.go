@@ -26,6 +26,8 @@ type providerConfig struct {
 	Agent string `yaml:"agent"`
 	// Dialect is an older or newer form of the service's API.
 	Dialect string `yaml:"dialect"`
+	// Reranker of a type zep: rrf, or cross_encoder.
+	Reranker string `yaml:"reranker"`
 	// Insecure allows plain http to another machine.
 	Insecure bool `yaml:"insecure"`
 	// Infer lets the service make memories of its own of what it is given,
@@ -85,7 +87,7 @@ type duration time.Duration
 // providerTypes are the kinds of provider and the keys that each takes besides
 // type and those of a route; those with a star are needed.
 var providerTypes = map[string]string{
-	"zep":         "url key* user graph dialect insecure",
+	"zep":         "url key* user graph dialect reranker infer insecure",
 	"mem0":        "url* key user infer score insecure",
 	"mem0-cloud":  "url key* user infer insecure",
 	"memos":       "url* key user cube insecure",

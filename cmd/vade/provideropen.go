@@ -16,6 +16,7 @@ import (
 	"vademecum/providers/openviking"
 	"vademecum/providers/rest"
 	"vademecum/providers/sqlite"
+	"vademecum/providers/zep"
 )
 
 // openProvider opens the provider called name, and returns the fingerprint of
@@ -69,6 +70,11 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string, k
 			path = filepath.Join(dir, path) // the same from every folder
 		}
 		return sqlite.New(sqlite.Config{Name: name, Path: path})
+	case "zep":
+		return zep.New(zep.Config{
+			Name: name, BaseURL: c.URL, Key: key, Graph: c.Graph, User: c.User, Dialect: c.Dialect, AllowInsecure: c.Insecure,
+			Reranker: c.Reranker, Facts: c.Infer,
+		})
 	case "openviking":
 		return openviking.New(openviking.Config{Name: name, BaseURL: c.URL, Key: key, AllowInsecure: c.Insecure})
 	case "jsonrpc":
