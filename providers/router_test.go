@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ type source struct {
 	wait   time.Duration // before it answers
 	deaf   bool          // it does not heed its context
 	kind   ScoreKind
-	called int
+	called atomic.Int32
 }
 
 func (s *source) Name() string                               { return s.name }
@@ -30,7 +31,7 @@ func (s *source) Put(context.Context, Item) (Receipt, error) { return Receipt{},
 func (s *source) Properties() Properties                     { return Properties{Score: s.kind} }
 
 func (s *source) Search(ctx context.Context, _ Query) ([]Hit, error) {
-	s.called++
+	s.called.Add(1)
 	if s.deaf {
 		ctx = context.Background()
 	}
@@ -147,8 +148,8 @@ func TestTwoSlotsAProvider(t *testing.T) {
 		}
 		start := time.Now()
 		a, _ := r.Recall(t.Context(), Query{Limit: 1}, &shelf{})
-		if took := time.Since(start); states(a) != "slow busy" || took != slotWait || slow.called != 2 {
-			t.Errorf("%s after %s, asked %d times", states(a), took, slow.called)
+		if took := time.Since(start); states(a) != "slow busy" || took != slotWait || slow.called.Load() != 2 {
+			t.Errorf("%s after %s, asked %d times", states(a), took, slow.called.Load())
 		}
 		time.Sleep(time.Minute)
 	})
@@ -163,16 +164,16 @@ func TestABrokenOneIsNotAskedAgain(t *testing.T) {
 				t.Fatal(a, err)
 			}
 		}
-		if bad.called != maxFailures {
-			t.Errorf("asked %d times", bad.called)
+		if bad.called.Load() != maxFailures {
+			t.Errorf("asked %d times", bad.called.Load())
 		}
 		slow := &source{name: "slow", wait: time.Hour}
 		r.Sources = []Source{{Provider: slow}}
 		for range maxFailures + 3 {
 			_, _ = r.Recall(t.Context(), Query{Limit: 1}, &shelf{})
 		}
-		if slow.called != maxFailures {
-			t.Errorf("the one that hangs was asked %d times", slow.called)
+		if slow.called.Load() != maxFailures {
+			t.Errorf("the one that hangs was asked %d times", slow.called.Load())
 		}
 	})
 }
