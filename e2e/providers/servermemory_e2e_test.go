@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build npm
 
 package providers
 
@@ -20,7 +20,7 @@ func serverMemory(t *testing.T, dir string) mcpclient.Config {
 	t.Helper()
 	script := os.Getenv("VADE_E2E_SERVER_MEMORY")
 	if script == "" {
-		t.Skip("VADE_E2E_SERVER_MEMORY is not set: use e2e/providers/run")
+		t.Fatal("VADE_E2E_SERVER_MEMORY is not set: use e2e/providers/run")
 	}
 	return mcpclient.Config{Name: "mem", Command: "node", Args: []string{script}, Dir: dir, Preset: "server-memory"}
 }
