@@ -13,6 +13,8 @@ import (
 	"vademecum/providers"
 	"vademecum/providers/jsonrpc"
 	"vademecum/providers/mcpclient"
+	"vademecum/providers/mem0"
+	"vademecum/providers/memos"
 	"vademecum/providers/openviking"
 	"vademecum/providers/rest"
 	"vademecum/providers/sqlite"
@@ -70,6 +72,12 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string, k
 			path = filepath.Join(dir, path) // the same from every folder
 		}
 		return sqlite.New(sqlite.Config{Name: name, Path: path})
+	case "mem0", "mem0-cloud":
+		return mem0Provider(mem0.Config{
+			Name: name, BaseURL: c.URL, Key: key, User: c.User, Infer: c.Infer, Score: providers.ScoreKind(c.Score), AllowInsecure: c.Insecure,
+		}, c.Type)
+	case "memos", "memos-cloud":
+		return memosProvider(memos.Config{Name: name, BaseURL: c.URL, Key: key, User: c.User, Cube: c.Cube, AllowInsecure: c.Insecure}, c.Type)
 	case "zep":
 		return zep.New(zep.Config{
 			Name: name, BaseURL: c.URL, Key: key, Graph: c.Graph, User: c.User, Dialect: c.Dialect, AllowInsecure: c.Insecure,
@@ -83,6 +91,20 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string, k
 		return mcpclient.Open(o.mcpServer(name, c, env, key, filepath.Join(dir, "data")))
 	}
 	return nil, fmt.Errorf("provider %s: type %q is unknown", name, c.Type)
+}
+
+func mem0Provider(c mem0.Config, kind string) (providers.Provider, error) {
+	if kind == "mem0-cloud" {
+		return mem0.NewCloud(c)
+	}
+	return mem0.NewServer(c)
+}
+
+func memosProvider(c memos.Config, kind string) (providers.Provider, error) {
+	if kind == "memos-cloud" {
+		return memos.NewCloud(c)
+	}
+	return memos.NewServer(c)
 }
 
 // mcpServer is the server of a provider of type mcp.
