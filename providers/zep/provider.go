@@ -1,215 +1,319 @@
 package zep
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"vademecum/providers"
 	"vademecum/providers/rest"
 	"vademecum/sync/journal"
 )
 
-// DefaultURL is the API of Zep Cloud.
-const DefaultURL = "https://api.getzep.com/api/v2"
-
-// DefaultGraph is the graph that is used when none is named: vade makes it, and
-// only vade writes to it.
-const DefaultGraph = "vade"
-
-// Limits of the service. It counts characters; bytes are never fewer.
-const (
-	maxItemBytes = 10_000
-	maxLimit     = 50
-	maxMetadata  = 10
-)
-
-// Config says which graph, and as whom.
+// Config says whose graph it is.
 type Config struct {
 	Name    string // "" is "zep"
-	BaseURL string // "" is DefaultURL
+	BaseURL string // with /api/v2 or /api/v4; "" is the dialect's at api.getzep.com
 	Key     rest.Secret
-	// Graph or User names the graph: of its own, or of a user of Zep. Both empty:
-	// DefaultGraph. Both is an error.
-	Graph, User string
-	// Dialect is the form of the API: "" or "v3".
-	Dialect string
-	// Reranker is "rrf", the default, whose scores are ranks, or "cross_encoder",
-	// slower and with relevance.
+	// User or Graph says where episodes go, by the id that its maker chose; of
+	// dialect v4 also by its UUID. With neither it is DefaultGraph. What is not
+	// there yet is made by the first Put.
+	User, Graph string
+	Dialect     string // "v3", which "" is, or "v4"
+	// Reranker is "rrf", which "" is, or "cross_encoder", which is slower and
+	// alone has scores that mean something.
 	Reranker string
-	// Facts searches what Zep made of the episodes instead of the episodes: its
-	// own words, whose source the outbox's receipts tell.
+	// Facts finds what Zep made of episodes instead of episodes; dialect v3.
 	Facts         bool
-	AllowInsecure bool
+	AllowInsecure bool              // lets http go to other machines
 	Transport     http.RoundTripper // a seam for tests; nil: one of our own
 }
 
+// DefaultGraph is where episodes go when nothing else is said.
+const DefaultGraph = "vade"
+
+// maxItemBytes: an episode has at most 10,000 characters. Whether those are code
+// points or UTF-16 units is not said; bytes of UTF-8 are never fewer than either.
+const maxItemBytes = 10_000
+
+// Limits of a search: results, and characters of the question.
+const (
+	maxLimit = 50
+	maxQuery = 400
+)
+
+// madeBy is how vade knows a user or graph that it made.
+const madeBy = "made by vade"
+
 // Provider is one graph.
 type Provider struct {
-	name    string
-	config  Config
-	client  *rest.Client
-	dialect dialect
+	dialect
+	name     string
+	rest     *rest.Client
+	reranker string
+	facts    bool
 }
 
-// dialect is one form of Zep's API.
+// dialect is a version of Zep's API, asked about one graph. What is not there
+// is an error with status 404.
 type dialect interface {
-	ping(ctx context.Context) error
-	put(ctx context.Context, item *providers.Item) (episode, error)
-	search(ctx context.Context, q providers.Query) ([]providers.Hit, error)
-	episode(ctx context.Context, uuid string) (episode, error)
-	remove(ctx context.Context, uuid string) error
-	// latest are the last n episodes of the graph.
-	latest(ctx context.Context, n int) ([]episode, error)
-	drop(ctx context.Context) error // the whole graph
+	health(ctx context.Context) (providers.Health, error)
+	add(ctx context.Context, item *providers.Item) (episode, error)
+	search(ctx context.Context, query string, limit int) (found, error)
+	get(ctx context.Context, uuid string) (episode, error)
+	// remove deletes an episode; later: it will be gone after a while.
+	remove(ctx context.Context, uuid string) (later bool, err error)
+	// list reads up to n episodes behind cursor, of the ids if there are any.
+	list(ctx context.Context, op, cursor string, n int, ids []string) (episodes []episode, next string, err error)
+	// create makes the user or the graph.
+	create(ctx context.Context) error
+	// mine reports whether vade made it, and drop deletes it.
+	mine(ctx context.Context) (bool, error)
+	drop(ctx context.Context) error
 }
 
 var (
-	_ providers.Resolver  = (*Provider)(nil)
 	_ providers.Deleter   = (*Provider)(nil)
+	_ providers.Resolver  = (*Provider)(nil)
 	_ providers.Finder    = (*Provider)(nil)
+	_ providers.Lister    = (*Provider)(nil)
+	_ providers.Purger    = (*Provider)(nil)
 	_ providers.Closer    = (*Provider)(nil)
 	_ providers.Describer = (*Provider)(nil)
-	_ providers.Purger    = (*ownGraph)(nil)
 )
 
-// New returns the provider that c describes. It connects to nothing. Only a
-// graph of vade's own can be purged.
+// New returns the provider that c describes. It connects to nothing.
 func New(c Config) (providers.Provider, error) {
-	if c.Name == "" {
-		c.Name = "zep"
-	}
-	own := c.Graph == "" && c.User == ""
-	if own {
-		c.Graph = DefaultGraph
-	}
+	p := &Provider{name: cmp.Or(c.Name, "zep"), reranker: cmp.Or(c.Reranker, "rrf"), facts: c.Facts}
+	base := map[string]string{"v3": "https://api.getzep.com/api/v2", "v4": "https://api.getzep.com/api/v4"}[cmp.Or(c.Dialect, "v3")]
 	switch {
-	case c.Graph != "" && c.User != "":
-		return nil, fmt.Errorf("provider %s: graph and user are both set; Zep takes one", c.Name)
-	case c.Dialect != "" && c.Dialect != "v3":
-		return nil, fmt.Errorf("provider %s: dialect %q is not known; use v3", c.Name, c.Dialect)
-	case c.Reranker == "":
-		c.Reranker = "rrf"
-	case c.Reranker != "rrf" && c.Reranker != "cross_encoder":
-		return nil, fmt.Errorf("provider %s: reranker %q is not known; use rrf or cross_encoder", c.Name, c.Reranker)
+	case base == "":
+		return nil, fmt.Errorf("provider %s: dialect %q is neither v3 nor v4", p.name, c.Dialect)
+	case c.User != "" && c.Graph != "":
+		return nil, fmt.Errorf("provider %s: it has both a user and a graph; take one away", p.name)
+	case p.reranker != "rrf" && p.reranker != "cross_encoder":
+		return nil, fmt.Errorf("provider %s: reranker %q is neither rrf nor cross_encoder", p.name, c.Reranker)
+	case c.Facts && c.Dialect == "v4":
+		return nil, fmt.Errorf("provider %s: facts are only known in dialect v3", p.name)
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = DefaultURL
-	}
-	client, err := rest.New(rest.Options{
-		Name: c.Name, BaseURL: c.BaseURL, AllowInsecure: c.AllowInsecure, Transport: c.Transport,
-		Header: map[string]rest.Secret{"Authorization": "Api-Key " + c.Key},
+	var err error
+	p.rest, err = rest.New(rest.Options{
+		Name: p.name, BaseURL: cmp.Or(c.BaseURL, base), AllowInsecure: c.AllowInsecure, Transport: c.Transport,
+		Header: map[string]rest.Secret{"Authorization": "Api-Key " + c.Key}, Classify: classify,
 	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{name: c.Name, config: c, client: client, dialect: &v3{config: c, client: client}}
-	if own {
-		return &ownGraph{p}, nil
+	if c.User == "" && c.Graph == "" {
+		c.Graph = DefaultGraph
+	}
+	if c.Dialect == "v4" {
+		p.dialect = &v4{p: p, user: c.User, graph: c.Graph}
+	} else {
+		p.dialect = &v3{p: p, user: c.User, graph: c.Graph}
 	}
 	return p, nil
 }
 
-// Name implements providers.Provider.
+// Name is what the config calls it.
 func (p *Provider) Name() string { return p.name }
 
-// Close implements providers.Closer.
-func (p *Provider) Close() error { return p.client.Close() }
+// Close lets go of idle connections.
+func (p *Provider) Close() error { return p.rest.Close() }
 
-// Properties implements providers.Describer. Writes are worked in one after the
-// other, so more than one at a time is of no use.
+// Properties: only a cross encoder's scores can be read; those of rrf are
+// places in a list. Facts are in Zep's words and carry no metadata.
 func (p *Provider) Properties() providers.Properties {
 	is := providers.Properties{
-		Kind: "zep", Resolve: true, Delete: true, Find: true, Close: true,
-		Verbatim: !p.config.Facts, Async: true, Serial: true, Attribution: !p.config.Facts,
+		Kind: "zep", Delete: true, Resolve: true, Find: true, List: true, Close: true, PurgeAll: true,
+		Async: true, Serial: true, Verbatim: !p.facts, Attribution: !p.facts,
 		Score: providers.Ordinal, MaxItemBytes: maxItemBytes, MaxLimit: maxLimit,
 	}
-	if p.config.Reranker == "cross_encoder" {
+	if p.reranker == "cross_encoder" {
 		is.Score = providers.Similarity
 	}
 	return is
 }
 
-// Health implements providers.Provider.
-func (p *Provider) Health(ctx context.Context) (providers.Health, error) {
-	return providers.Health{Warnings: []string{}}, p.dialect.ping(ctx)
+// Health asks the service whether it takes our key.
+func (p *Provider) Health(ctx context.Context) (providers.Health, error) { return p.health(ctx) }
+
+// missing reports whether err says that there is no such thing.
+func missing(err error) bool {
+	e, ok := errors.AsType[*providers.Error](err)
+	return ok && e.Status == http.StatusNotFound
 }
 
-// Put implements providers.Provider: an episode of its own, whatever is there.
+// Put adds item as an episode. Where there is no such user or graph yet, it is
+// made, and the episode added once more.
 func (p *Provider) Put(ctx context.Context, item providers.Item) (providers.Receipt, error) {
-	e, err := p.dialect.put(ctx, &item)
-	if err != nil {
-		return providers.Receipt{}, err
-	}
-	return e.receipt(), nil
-}
-
-// Resolve implements providers.Resolver.
-func (p *Provider) Resolve(ctx context.Context, r providers.Receipt) (providers.Receipt, error) {
-	e, err := p.dialect.episode(ctx, r.Handle)
-	if err != nil {
-		return r, err
-	}
-	return e.receipt(), nil
-}
-
-// Search implements providers.Provider.
-func (p *Provider) Search(ctx context.Context, q providers.Query) ([]providers.Hit, error) {
-	q.Limit = min(max(q.Limit, 1), maxLimit)
-	return p.dialect.search(ctx, q)
-}
-
-// Delete implements providers.Deleter.
-func (p *Provider) Delete(ctx context.Context, ref providers.Ref) (providers.Receipt, error) {
-	err := p.dialect.remove(ctx, string(ref))
-	if err != nil && !notFound(err) {
-		return providers.Receipt{}, err
-	}
-	return providers.Receipt{State: journal.Deleted, Refs: []providers.Ref{ref}}, nil
-}
-
-// lookBack is how many of the latest episodes are looked through for ours: the
-// service cannot be asked for one by its metadata. What is asked before a write
-// is repeated was made a moment ago; older ones the receipts name.
-const lookBack = 1000
-
-// FindByID implements providers.Finder, among the latest thousand episodes.
-func (p *Provider) FindByID(ctx context.Context, ids ...string) ([]providers.Hit, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	wanted := map[string]bool{}
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	list, err := p.dialect.latest(ctx, lookBack)
-	if notFound(err) { // no graph yet
-		return nil, nil
-	}
-	var hits []providers.Hit
-	for _, e := range list {
-		if h := e.hit(); wanted[h.ID] {
-			hits = append(hits, h)
+	e, err := p.add(ctx, &item)
+	if absent(err) {
+		if err = p.create(ctx); err == nil || exists(err) {
+			e, err = p.add(ctx, &item)
 		}
 	}
-	return hits, err
-}
-
-// ownGraph is a graph that only vade writes to.
-type ownGraph struct{ *Provider }
-
-// Properties implements providers.Describer.
-func (g *ownGraph) Properties() providers.Properties {
-	is := g.Provider.Properties()
-	is.PurgeAll = true
-	return is
-}
-
-// PurgeScope implements providers.Purger: the graph is deleted, with all that was
-// made of the episodes. The next put makes it anew.
-func (g *ownGraph) PurgeScope(ctx context.Context) (int, error) {
-	if err := g.dialect.drop(ctx); err != nil && !notFound(err) {
-		return 0, err
+	if err != nil {
+		return providers.Receipt{}, err
 	}
-	return -1, nil
+	r := providers.Receipt{State: journal.Accepted, Refs: []providers.Ref{providers.Ref(e.UUID)}, Handle: e.UUID}
+	if e.Processed {
+		r.State = journal.Stored
+	}
+	return r, nil
+}
+
+// absent reports whether err may be because the user or the graph is not there:
+// of a user, Zep says 403 or 404.
+func absent(err error) bool {
+	e, ok := errors.AsType[*providers.Error](err)
+	return ok && (e.Status == http.StatusNotFound || e.Status == http.StatusForbidden)
+}
+
+// exists reports whether err may be because somebody else made it meanwhile.
+func exists(err error) bool {
+	e, ok := errors.AsType[*providers.Error](err)
+	return ok && (e.Status == http.StatusConflict || e.Status == http.StatusBadRequest)
+}
+
+// Search finds episodes or facts. A graph that nobody has written to is empty.
+func (p *Provider) Search(ctx context.Context, q providers.Query) ([]providers.Hit, error) {
+	query := strings.TrimSpace(q.Text)
+	for utf8.RuneCountInString(query) > maxQuery {
+		_, size := utf8.DecodeLastRuneInString(query)
+		query = query[:len(query)-size]
+	}
+	if query == "" {
+		return nil, nil
+	}
+	got, err := p.search(ctx, query, min(max(q.Limit, 1), maxLimit))
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits := got.hits(p.reranker)
+	return hits[:min(len(hits), q.Limit)], nil
+}
+
+// deletes begins the handle of a deletion that is under way.
+const deletes = "delete "
+
+// Delete removes an episode and the facts that come from it alone.
+func (p *Provider) Delete(ctx context.Context, ref providers.Ref) (providers.Receipt, error) {
+	later, err := p.remove(ctx, string(ref))
+	switch {
+	case err != nil && !missing(err):
+		return providers.Receipt{}, err
+	case later && err == nil:
+		return providers.Receipt{State: journal.Accepted, Refs: []providers.Ref{ref}, Handle: deletes + string(ref)}, nil
+	}
+	return providers.Receipt{State: journal.Deleted}, nil
+}
+
+// Resolve asks whether the episode has been processed, or is gone.
+func (p *Provider) Resolve(ctx context.Context, r providers.Receipt) (providers.Receipt, error) {
+	if r.State != journal.Accepted || r.Handle == "" {
+		return r, nil
+	}
+	uuid, deleting := strings.CutPrefix(r.Handle, deletes)
+	e, err := p.get(ctx, uuid)
+	switch {
+	case deleting && missing(err):
+		return providers.Receipt{State: journal.Deleted}, nil
+	case err != nil: // 404 is terminal: nothing came of the episode
+		return r, err
+	case !deleting && e.Processed:
+		r.State = journal.Stored
+	}
+	return r, nil
+}
+
+// FindByID asks by the id in our metadata; episodes that are not processed yet
+// are among them. An answer that has others is not believed.
+func (p *Provider) FindByID(ctx context.Context, ids ...string) ([]providers.Hit, error) {
+	var found []providers.Hit
+	for some := range slices.Chunk(ids, 5) {
+		err := p.each(ctx, "find", some, func(e *episode) error {
+			if h := e.hit(); slices.Contains(some, h.ID) {
+				found = append(found, h)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// each calls fn with each episode of ids, or with all.
+func (p *Provider) each(ctx context.Context, op string, ids []string, fn func(*episode) error) error {
+	for cursor := ""; ; {
+		episodes, next, err := p.list(ctx, op, cursor, maxLimit, ids)
+		if missing(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range episodes {
+			if err := fn(&episodes[i]); err != nil {
+				return err
+			}
+		}
+		if next == "" || next == cursor {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+// List reads the graph's episodes, the oldest first.
+func (p *Provider) List(ctx context.Context, cursor string, n int) ([]providers.Hit, string, error) {
+	episodes, next, err := p.list(ctx, "list", cursor, min(max(n, 1), maxLimit), nil)
+	if missing(err) {
+		return nil, "", nil
+	}
+	var hits []providers.Hit
+	for i := range episodes {
+		hits = append(hits, episodes[i].hit())
+	}
+	return hits, next, err
+}
+
+// PurgeScope deletes the user or the graph if vade made it, and with it all
+// that Zep made of the episodes. Else it deletes our episodes, one by one.
+func (p *Provider) PurgeScope(ctx context.Context) (int, error) {
+	mine, err := p.mine(ctx)
+	switch {
+	case missing(err):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case mine:
+		if err := p.drop(ctx); err != nil && !missing(err) {
+			return 0, err
+		}
+		return -1, nil
+	}
+	var ours []string // first: to delete while listing would skip some
+	err = p.each(ctx, "purge", nil, func(e *episode) error {
+		if e.hit().ID != "" {
+			ours = append(ours, e.UUID)
+		}
+		return nil
+	})
+	for n, uuid := range ours {
+		if _, err := p.remove(ctx, uuid); err != nil && !missing(err) {
+			return n, err
+		}
+	}
+	return len(ours), err
 }

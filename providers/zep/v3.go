@@ -2,197 +2,132 @@ package zep
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 
 	"vademecum/providers"
 	"vademecum/providers/rest"
-	"vademecum/sync/journal"
 )
 
-// v3 is the API of zep-go v3.
+// v3 is the dialect of the API that is called v3 and lives under /api/v2.
+// Exactly one of user and graph is set.
 type v3 struct {
-	config Config
-	client *rest.Client
+	p           *Provider
+	user, graph string
 }
 
-// episode is what was put, as the service has it.
-type episode struct {
-	UUID      string         `json:"uuid"`
-	Content   string         `json:"content"`
-	Created   string         `json:"created_at"`
-	Metadata  map[string]any `json:"metadata"`
-	Processed bool           `json:"processed"`
-	Relevance rest.Score     `json:"relevance"`
+func (d *v3) health(ctx context.Context) (providers.Health, error) {
+	_, err := d.p.rest.Do(ctx, rest.Request{Op: "health", Path: "/projects/info"}, &struct{}{})
+	return providers.Health{Warnings: []string{}}, err
 }
 
-func (e *episode) receipt() providers.Receipt {
-	r := providers.Receipt{State: journal.Accepted, Refs: []providers.Ref{providers.Ref(e.UUID)}, Handle: e.UUID}
-	if e.Processed {
-		r.State = journal.Stored
-	}
-	return r
-}
-
-func (e *episode) hit() providers.Hit {
-	h := providers.Hit{Ref: providers.Ref(e.UUID), Text: e.Content, Score: e.Relevance.Value}
-	h.Created, _ = time.Parse(time.RFC3339, e.Created)
-	ours := map[string]string{}
-	for key, v := range e.Metadata {
-		ours[key] = fmt.Sprint(v)
-	}
-	h.Identify(ours)
-	return h
-}
-
-// scope is the graph that a request is about: one of the two is set.
-type scope struct {
-	GraphID string `json:"graph_id,omitempty"`
+// whose is a part of every request body that is about the graph.
+type whose struct {
 	UserID  string `json:"user_id,omitempty"`
+	GraphID string `json:"graph_id,omitempty"`
 }
 
-func (d *v3) scope() scope { return scope{GraphID: d.config.Graph, UserID: d.config.User} }
-
-func (d *v3) ping(ctx context.Context) error {
-	_, err := d.client.Do(ctx, rest.Request{Op: "health", Path: "/projects/info"}, nil)
-	return err
-}
-
-type newEpisode struct {
-	Data string `json:"data"`
-	Type string `json:"type"`
-	scope
-	Metadata map[string]string `json:"metadata,omitempty"`
-	Source   string            `json:"source_description"`
-	Created  string            `json:"created_at,omitempty"`
-}
-
-func (d *v3) put(ctx context.Context, item *providers.Item) (episode, error) {
-	body := newEpisode{Data: item.Text, Type: "text", scope: d.scope(), Metadata: item.Metadata(), Source: "vade"}
-	if !item.Created.IsZero() {
-		body.Created = item.Created.UTC().Format(time.RFC3339)
-	}
+func (d *v3) add(ctx context.Context, item *providers.Item) (episode, error) {
 	var e episode
-	request := rest.Request{Op: "put", Path: "/graph", Body: body, Mutates: true}
-	meta, err := d.client.Do(ctx, request, &e)
-	if notFound(err) { // neither graphs nor users make themselves
-		if err = d.create(ctx); err == nil {
-			meta, err = d.client.Do(ctx, request, &e)
-		}
-	}
+	r := rest.Request{Op: "put", Path: "/graph", Mutates: true, Body: struct {
+		whose
+		Data        string            `json:"data"`
+		Type        string            `json:"type"`
+		Metadata    map[string]string `json:"metadata"`
+		Description string            `json:"source_description"`
+		CreatedAt   string            `json:"created_at,omitempty"`
+	}{whose{d.user, d.graph}, item.Text, "text", item.Metadata(), "vade", when(item)}}
+	meta, err := d.p.rest.Do(ctx, r, &e)
 	if err == nil && e.UUID == "" {
-		err = d.client.Senseless(request, meta, "the episode has no uuid")
+		err = d.p.rest.Senseless(r, meta, "the answer names no episode")
 	}
 	return e, err
 }
 
-// create makes the graph, or the user whose graph it is. That it is there
-// already is fine.
-func (d *v3) create(ctx context.Context) error {
-	request := rest.Request{Op: "put", Path: "/graph/create", Body: map[string]string{"graph_id": d.config.Graph, "name": d.config.Graph}}
-	if d.config.User != "" {
-		request.Path, request.Body = "/users", map[string]any{"user_id": d.config.User, "disable_default_ontology": true}
-	}
-	_, err := d.client.Do(ctx, request, nil)
-	if e, ok := errors.AsType[*providers.Error](err); ok && (e.Status == http.StatusConflict || e.Status == http.StatusBadRequest) {
-		return nil // what is really wrong, the put will tell
-	}
-	return err
-}
-
-type searchRequest struct {
-	Query string `json:"query"`
-	scope
-	Scope    string `json:"scope"`
-	Reranker string `json:"reranker"`
-	Limit    int    `json:"limit"`
-}
-
-// found is the answer to a search; what is empty is absent.
-type found struct {
-	Episodes []episode `json:"episodes"`
-	Edges    []edge    `json:"edges"`
-}
-
-// edge is a fact that Zep made of episodes.
-type edge struct {
-	UUID      string     `json:"uuid"`
-	Fact      string     `json:"fact"`
-	Created   string     `json:"created_at"`
-	Episodes  []string   `json:"episodes"`
-	Relevance rest.Score `json:"relevance"`
-}
-
-// hit names the episode that the fact is from, if it is from one: the receipts
-// tell whose that is.
-func (e *edge) hit() providers.Hit {
-	h := providers.Hit{Ref: providers.Ref(e.UUID), Text: e.Fact, Score: e.Relevance.Value}
-	if len(e.Episodes) == 1 {
-		h.Ref = providers.Ref(e.Episodes[0])
-	}
-	h.Created, _ = time.Parse(time.RFC3339, e.Created)
-	return h
-}
-
-func (d *v3) search(ctx context.Context, q providers.Query) ([]providers.Hit, error) {
-	body := searchRequest{Query: q.Text, scope: d.scope(), Scope: "episodes", Reranker: d.config.Reranker, Limit: q.Limit}
-	if d.config.Facts {
-		body.Scope = "edges"
+func (d *v3) search(ctx context.Context, query string, limit int) (found, error) {
+	scope := "episodes"
+	if d.p.facts {
+		scope = "edges"
 	}
 	var got found
-	_, err := d.client.Do(ctx, rest.Request{Op: "search", Path: "/graph/search", Body: body}, &got)
-	if notFound(err) { // no graph yet
-		return nil, nil
-	}
-	var hits []providers.Hit
-	for i := range got.Episodes {
-		hits = append(hits, got.Episodes[i].hit())
-	}
-	for i := range got.Edges {
-		hits = append(hits, got.Edges[i].hit())
-	}
-	return hits[:min(len(hits), q.Limit)], err
+	_, err := d.p.rest.Do(ctx, rest.Request{Op: "search", Path: "/graph/search", Body: struct {
+		whose
+		Query    string `json:"query"`
+		Scope    string `json:"scope"`
+		Reranker string `json:"reranker"`
+		Limit    int    `json:"limit"`
+	}{whose{d.user, d.graph}, query, scope, d.p.reranker, limit}}, &got)
+	return got, err
 }
 
-func (d *v3) episode(ctx context.Context, uuid string) (episode, error) {
+func (d *v3) get(ctx context.Context, uuid string) (episode, error) {
 	var e episode
-	_, err := d.client.Do(ctx, rest.Request{Op: "resolve", Path: "/graph/episodes/" + url.PathEscape(uuid)}, &e)
-	if err == nil && e.UUID == "" {
-		e.UUID = uuid
-	}
+	_, err := d.p.rest.Do(ctx, rest.Request{Op: "resolve", Path: "/graph/episodes/" + url.PathEscape(uuid)}, &e)
 	return e, err
 }
 
-func (d *v3) remove(ctx context.Context, uuid string) error {
-	_, err := d.client.Do(ctx, rest.Request{
+func (d *v3) remove(ctx context.Context, uuid string) (later bool, err error) {
+	_, err = d.p.rest.Do(ctx, rest.Request{
 		Op: "delete", Method: http.MethodDelete, Path: "/graph/episodes/" + url.PathEscape(uuid), Mutates: true,
 	}, &struct{}{})
+	return false, err
+}
+
+func (d *v3) list(ctx context.Context, op, cursor string, n int, ids []string) ([]episode, string, error) {
+	path := "/graph/episodes/user/" + url.PathEscape(d.user)
+	if d.graph != "" {
+		path = "/graph/episodes/graph/" + url.PathEscape(d.graph)
+	}
+	var got found
+	meta, err := d.p.rest.Do(ctx, rest.Request{Op: op, Path: path, Body: struct {
+		Cursor    string   `json:"cursor,omitempty"`
+		Direction string   `json:"direction"`
+		Limit     int      `json:"limit"`
+		Filters   *filters `json:"episode_metadata_filters,omitempty"`
+	}{cursor, "asc", n, anyOf(ids)}}, &got)
+	if err != nil {
+		return nil, "", err
+	}
+	return got.Episodes, meta.Header.Get("Zep-Next-Cursor"), nil
+}
+
+// create makes the user without the ontology that Zep has for people, or the graph.
+func (d *v3) create(ctx context.Context) error {
+	r := rest.Request{Op: "put", Path: "/users", Mutates: true, Body: struct {
+		UserID   string            `json:"user_id"`
+		Metadata map[string]string `json:"metadata"`
+		Disable  bool              `json:"disable_default_ontology"`
+	}{d.user, map[string]string{"about": madeBy}, true}}
+	if d.graph != "" {
+		r.Path, r.Body = "/graph/create", map[string]string{"graph_id": d.graph, "name": d.graph, "description": madeBy}
+	}
+	_, err := d.p.rest.Do(ctx, r, nil)
 	return err
 }
 
-func (d *v3) latest(ctx context.Context, n int) ([]episode, error) {
-	path := "/graph/episodes/graph/" + url.PathEscape(d.config.Graph)
-	if d.config.User != "" {
-		path = "/graph/episodes/user/" + url.PathEscape(d.config.User)
+// place is where the user or the graph is.
+func (d *v3) place() string {
+	if d.graph != "" {
+		return "/graph/" + url.PathEscape(d.graph)
 	}
-	var got found
-	_, err := d.client.Do(ctx, rest.Request{Op: "find", Path: path, Query: url.Values{"lastn": {strconv.Itoa(n)}}}, &got)
-	return got.Episodes, err
+	return "/users/" + url.PathEscape(d.user)
+}
+
+// owned is what tells who made a user or a graph.
+type owned struct {
+	Description string         `json:"description"`
+	Metadata    map[string]any `json:"metadata"`
+}
+
+func (o *owned) mine() bool { return o.Description == madeBy || o.Metadata["about"] == madeBy }
+
+func (d *v3) mine(ctx context.Context) (bool, error) {
+	var o owned
+	_, err := d.p.rest.Do(ctx, rest.Request{Op: "purge", Path: d.place()}, &o)
+	return o.mine(), err
 }
 
 func (d *v3) drop(ctx context.Context) error {
-	_, err := d.client.Do(ctx, rest.Request{
-		Op: "purge", Method: http.MethodDelete, Path: "/graph/" + url.PathEscape(d.config.Graph), Mutates: true,
-	}, nil)
+	_, err := d.p.rest.Do(ctx, rest.Request{Op: "purge", Method: http.MethodDelete, Path: d.place(), Mutates: true}, nil)
 	return err
-}
-
-// notFound reports whether the service does not have what was asked for.
-func notFound(err error) bool {
-	e, ok := errors.AsType[*providers.Error](err)
-	return ok && e.Status == http.StatusNotFound
 }
