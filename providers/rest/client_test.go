@@ -134,7 +134,9 @@ func TestAnotherHostGetsNoKey(t *testing.T) {
 	asked := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer other.Close()
-	c := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusMovedPermanently) })
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusMovedPermanently)
+	})
 	_, err := c.Do(t.Context(), Request{Op: "search"}, &struct{}{})
 	if !providers.Is(err, providers.Permanent) || asked {
 		t.Errorf("asked %v, got %v", asked, err)
