@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -148,19 +149,22 @@ func (g *Gates) Report(name string, d Direction, fingerprint string, err error) 
 	case class == Auth:
 		g.change(name, d, func(b *breaker) bool {
 			notice = b.Refused != fingerprint
-			b.Refused, b.Reason, b.Until, b.Probe = fingerprint, err.Error(), time.Time{}, time.Time{}
+			b.Refused, b.Reason, b.Until, b.Probe = fingerprint, reasonOf(name, err), time.Time{}, time.Time{}
 			return true
 		})
 	case class == RateLimited:
 		g.change(name, d, func(b *breaker) bool {
-			b.Until, b.Probe, b.Reason = g.now().Add(max(RetryAfter(err), time.Second)), time.Time{}, err.Error()
+			b.Until, b.Probe, b.Reason = g.now().Add(max(RetryAfter(err), time.Second)), time.Time{}, reasonOf(name, err)
 			return true
 		})
 	default:
-		g.change(name, d, func(b *breaker) bool { b.fail(g.now(), err.Error()); return true })
+		g.change(name, d, func(b *breaker) bool { b.fail(g.now(), reasonOf(name, err)); return true })
 	}
 	return notice
 }
+
+// reasonOf is err without the name that a *Paused begins with itself.
+func reasonOf(name string, err error) string { return strings.TrimPrefix(err.Error(), name+": ") }
 
 // well notes a success. Where nothing is wrong, nothing is written.
 func (g *Gates) well(name string, d Direction) {
