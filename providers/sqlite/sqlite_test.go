@@ -363,6 +363,20 @@ func TestAReadMakesNoFile(t *testing.T) {
 	}
 }
 
+func TestAnyPath(t *testing.T) {
+	for _, name := range []string{"a b#c", "100%41", "데이터", "a&b=c;d", "file:x", "'quote'"} {
+		path := filepath.Join(t.TempDir(), name, name+".db")
+		if os.PathSeparator != '/' && strings.Contains(name, ":") {
+			continue
+		}
+		put(t, at(t, path), note("1", "text"))
+		checked(t, path)
+		if left, _ := filepath.Glob(filepath.Dir(path) + "/*"); len(left) == 0 || !slices.Contains(left, path) {
+			t.Errorf("%s: %q", path, left)
+		}
+	}
+}
+
 func TestARemovedFileIsMadeAgain(t *testing.T) {
 	p := begun(t)
 	put(t, p, note("1", "first"))
@@ -459,6 +473,32 @@ func TestUnusableFilesStayAsTheyAre(t *testing.T) {
 // writeAll moves what is in the log to the file.
 func (p *Provider) writeAll() error {
 	return p.alone(context.Background(), "checkpoint", func(c *conn) error { return c.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)") })
+}
+
+func TestAFullDiskLosesNothing(t *testing.T) {
+	p := begun(t)
+	put(t, p, note("1", "first"))
+	if err := p.alone(t.Context(), "limit", func(c *conn) error {
+		pages, err := c.number("page_count")
+		if err != nil {
+			return err
+		}
+		_, err = c.exec(fmt.Sprintf("PRAGMA max_page_count=%d", pages+2))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := p.PutBatch(t.Context(), []providers.Item{note("2", "second"), note("3", strings.Repeat("third ", 20_000))})
+	for _, r := range got {
+		if !providers.Is(r.Err, providers.Retryable) || !errors.Is(r.Err, sqlite3.FULL) {
+			t.Error(r.Err)
+		}
+	}
+	if got := found(t, p, "first second third"); got != "1#0" {
+		t.Error(got)
+	}
+	put(t, p, note("4", "fourth"))
+	checked(t, p.path)
 }
 
 func TestCancelled(t *testing.T) {
