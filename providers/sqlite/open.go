@@ -68,7 +68,8 @@ func uri(path string) string {
 	if !strings.HasPrefix(slashed, "/") { // C:/…
 		slashed = "/" + slashed
 	}
-	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"modeof": {path}}.Encode()}
+	modeOf := strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // SQLite takes a plus for a plus
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: "modeof=" + modeOf}
 	return u.String()
 }
 
