@@ -449,6 +449,23 @@ func TestStopped(t *testing.T) {
 	})
 }
 
+// TestKilledSender: what a killed process had claimed is sent again at once, and
+// looked for first.
+func TestKilledSender(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		mem0 := newAsked("mem0")
+		r := newRig(t, mem0)
+		r.remember("A")
+		r.try(r.CatchUp(t.Context()))
+		if got, err := r.Journal.Claim(t.Context(), "mem0", 9); err != nil || len(got) != 1 {
+			t.Fatalf("claimed %v %v", got, err)
+		}
+		r.round()
+		r.same("calls", mem0.took(), "find 1 | put A")
+		r.same("ledger", r.states("mem0"), "stored")
+	})
+}
+
 // TestTwoHosts: two hosts of one vault deliver to one provider, whoever of them
 // comes first.
 func TestTwoHosts(t *testing.T) {

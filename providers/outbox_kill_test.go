@@ -113,7 +113,7 @@ func (k *killer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.puts[item.Key()]++
 		k.left--
 		if k.left == 0 {
-			delay := time.Duration(rand.IntN(8000)-1000) * time.Microsecond // below 0: before we answered
+			delay := time.Duration(rand.IntN(4000)-1000) * time.Microsecond // below 0: before we answered
 			if child := k.child.Process; delay < 0 {
 				_ = child.Kill()
 			} else {

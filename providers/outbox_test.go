@@ -125,6 +125,25 @@ func TestMovedIsNothing(t *testing.T) {
 	})
 }
 
+// TestLivesInSpiteOfATombstone: an edit that met a forget lives, and is not
+// delivered again because of the tombstone.
+func TestLivesInSpiteOfATombstone(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		zep := newKept("zep")
+		r := newRig(t, zep)
+		a := r.remember("A")
+		r.round()
+		zep.took()
+		_, err := r.Vault.Update(t.Context(), vault.Op{Name: "merge"}, func(tx *vault.Tx) error {
+			return tx.Put(vault.TombstonePath(vault.ID(a)), vault.Tombstone{ID: vault.ID(a), When: time.Now()}.Bytes())
+		})
+		r.try(err)
+		r.round()
+		r.same("calls", zep.took(), "")
+		r.same("ledger", r.states("zep"), "stored")
+	})
+}
+
 func TestRoutes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		zep := newKept("zep")
