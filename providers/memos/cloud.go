@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -53,6 +55,9 @@ func (c *Cloud) Properties() providers.Properties {
 	}
 }
 
+// noTask is the code of a task that the cloud does not know, or not any more.
+const noTask = "50131"
+
 // classifyCloud reads the code (memos-docs.openmem.net, error codes); 0 is well.
 func classifyCloud(e *providers.Error, _ int, _ http.Header, body []byte) {
 	var said struct {
@@ -70,7 +75,7 @@ func classifyCloud(e *providers.Error, _ int, _ http.Header, body []byte) {
 		e.Class, e.RetryAfter = providers.RateLimited, time.Hour
 	case code >= 40300 && code <= 40302:
 		e.Class, e.RetryAfter = providers.RateLimited, max(e.RetryAfter, 5*time.Second)
-	case code == 50131: // no such task
+	case e.Code == noTask:
 		e.Class = providers.Permanent
 	case code >= 50000 && code < 60000:
 		e.Class = providers.Retryable
@@ -103,7 +108,7 @@ type cloudAdd struct {
 }
 
 // Put hands over item in a conversation of its own, so that it is not merged
-// with others. The handle says what to ask for afterwards: the task, and the id.
+// with others. The handle says what to ask for afterwards, see asked.
 func (c *Cloud) Put(ctx context.Context, item providers.Item) (providers.Receipt, error) {
 	meta := item.Metadata()
 	for key, from := range map[string]string{bizID: providers.MetaID, scene: providers.MetaScope, business: providers.MetaType} {
@@ -128,7 +133,7 @@ func (c *Cloud) Put(ctx context.Context, item providers.Item) (providers.Receipt
 	case got.TaskID == "":
 		return providers.Receipt{}, c.rest.Senseless(r, rest.Meta{Status: http.StatusOK}, "the answer names no task")
 	}
-	return providers.Receipt{State: journal.Accepted, Handle: got.TaskID + " " + item.ID}, nil
+	return providers.Receipt{State: journal.Accepted, Handle: asked{got.TaskID, string(item.Version), item.Part, item.ID}.handle()}, nil
 }
 
 func (c *Cloud) failed(op, task string) error {
@@ -143,6 +148,22 @@ func conversation(item *providers.Item) string {
 		name = hex.EncodeToString(sum[:])
 	}
 	return name
+}
+
+// asked is what a handle has: the task, and which item it was given.
+type asked struct {
+	task    string
+	version string
+	part    int
+	id      string
+}
+
+func (a asked) handle() string { return fmt.Sprintf("%s %s %d %s", a.task, a.version, a.part, a.id) }
+
+func parseHandle(handle string) asked {
+	fields := append(strings.SplitN(handle, " ", 4), "", "", "")
+	part, _ := strconv.Atoi(fields[2])
+	return asked{fields[0], fields[1], part, fields[3]}
 }
 
 // task is the state of one; memory_views lists what came of it.
@@ -179,42 +200,55 @@ func (c *Cloud) Resolve(ctx context.Context, r providers.Receipt) (providers.Rec
 	if r.State != journal.Accepted || r.Handle == "" {
 		return r, nil
 	}
-	id, item, _ := strings.Cut(r.Handle, " ")
-	got, err := call[tasks](ctx, c.account, rest.Request{Op: "resolve", Path: "/get/status", Body: map[string]string{"task_id": id}})
+	about := parseHandle(r.Handle)
+	got, err := call[tasks](ctx, c.account, rest.Request{Op: "resolve", Path: "/get/status", Body: map[string]string{"task_id": about.task}})
+	if forgotten(err) { // tasks are not kept for ever: the memory may be there all the same
+		if kept, lookErr := c.look(ctx, r, about); lookErr != nil || kept.State == journal.Stored {
+			return kept, lookErr
+		}
+	}
 	if err != nil || len(got) == 0 {
 		return r, err
 	}
 	switch got[0].Status {
 	case "completed":
 	case "failed":
-		return r, c.failed("resolve", id)
+		return r, c.failed("resolve", about.task)
 	default:
 		return r, nil
 	}
 	made := got[0].Views.Memory
-	r.State = journal.Stored
 	for _, id := range append(made.Added, made.Updated...) {
 		r.Refs = append(r.Refs, providers.Ref(id))
 	}
 	if len(r.Refs) == 0 {
-		return c.look(ctx, r, item)
+		return c.look(ctx, r, about)
 	}
+	r.State = journal.Stored
 	return r, nil
 }
 
-func (c *Cloud) look(ctx context.Context, r providers.Receipt, id string) (providers.Receipt, error) {
+// forgotten reports whether err says that there is no such task.
+func forgotten(err error) bool {
+	e, ok := errors.AsType[*providers.Error](err)
+	return ok && e.Code == noTask
+}
+
+// look asks whether the item is there: another version of it does not count.
+func (c *Cloud) look(ctx context.Context, r providers.Receipt, about asked) (providers.Receipt, error) {
 	var hits []providers.Hit
-	if id != "" {
+	if about.id != "" {
 		var err error
-		if hits, err = c.FindByID(ctx, id); err != nil {
-			r.State = journal.Accepted
+		if hits, err = c.FindByID(ctx, about.id); err != nil {
 			return r, err
 		}
 	}
 	for _, h := range hits {
-		r.Refs = append(r.Refs, h.Ref)
+		if string(h.Version) == about.version && h.Part == about.part {
+			r.Refs = append(r.Refs, h.Ref)
+		}
 	}
-	if len(hits) == 0 {
+	if r.State = journal.Stored; len(r.Refs) == 0 {
 		r.State, r.Note = journal.Empty, "the cloud found nothing in it worth a memory"
 	}
 	return r, nil

@@ -184,7 +184,7 @@ func TestFixturesOfTheCloud(t *testing.T) {
 		Plays: map[string]func(*testing.T, providers.Provider){
 			"add_running": puts(journal.Accepted),
 			"status_completed_list": func(t *testing.T, p providers.Provider) {
-				r, err := p.(providers.Resolver).Resolve(t.Context(), providers.Receipt{State: journal.Accepted, Handle: "t 01J1"})
+				r, err := p.(providers.Resolver).Resolve(t.Context(), providers.Receipt{State: journal.Accepted, Handle: "t"})
 				if err != nil || r.State != journal.Stored || !slices.Equal(r.Refs, []providers.Ref{"0b8e1f7c-9c0a-4b8a-9a52-5d7a3a6f0e11"}) {
 					t.Errorf("%+v, %v", r, err)
 				}
@@ -241,8 +241,20 @@ func TestTasksOfTheCloud(t *testing.T) {
 	if _, err := end(3, "it will explode"); !providers.Terminal(err) {
 		t.Error(err)
 	}
-	if _, err := p.Resolve(t.Context(), providers.Receipt{State: journal.Accepted, Handle: "gone x"}); !providers.Terminal(err) {
+	if _, err := p.Resolve(t.Context(), providers.Receipt{State: journal.Accepted, Handle: "gone"}); !providers.Terminal(err) {
 		t.Error(err)
+	}
+	one := providertest.Item(1, "")
+	kept := providers.Receipt{State: journal.Accepted, Handle: asked{"gone", string(one.Version), 0, one.ID}.handle()}
+	if r, err := p.Resolve(t.Context(), kept); err != nil || r.State != journal.Stored || len(r.Refs) != 1 {
+		t.Errorf("a task that was forgotten: %+v, %v", r, err)
+	}
+	kept.Handle = asked{"gone", "other", 0, one.ID}.handle()
+	if _, err := p.Resolve(t.Context(), kept); !providers.Terminal(err) {
+		t.Error(err)
+	}
+	if got, want := parseHandle(asked{"t", "v", 2, "vault:a b c.md"}.handle()), (asked{"t", "v", 2, "vault:a b c.md"}); got != want {
+		t.Errorf("%+v", got)
 	}
 }
 
