@@ -25,9 +25,9 @@ const (
 	// One place in foreignPlaces of the answer is open to a foreign fact that has
 	// so much more of the question's words than the memory that stands there. On
 	// the dev halves of docs/benchmarks.md, with a quarter of the answers in the
-	// vault and the others in three providers, that finds twice to three times what the
-	// vault finds alone and, of what the vault holds, one question less in 6,000;
-	// with 1 for foreignLead it is a fifth more, and one less in 150.
+	// vault and the others in three providers, that finds twice to three times what
+	// the best of them finds alone and, of what the vault holds, up to 5 answers in
+	// 1,000 less; with 1 for foreignLead it is a fifth more, and up to 40 less.
 	foreignPlaces = 5
 	foreignLead   = 4.0
 )
