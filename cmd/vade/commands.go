@@ -38,6 +38,7 @@ func (a *app) commands() []builder {
 		{"eval", a.evalCmd},
 		{"activity", a.activityCmd},
 		{"journal", a.journalCmd},
+		{"config", a.configCmd},
 		{"provider", a.providerCmd},
 		{"drain", a.drainCmd},
 		{"hook", a.hookCmd},

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"vademecum/vault"
 )
 
@@ -39,46 +37,23 @@ type config struct {
 }
 
 // loadConfig reads the file; a missing one is an empty config. An unknown key
-// is an error, so that a typo never silently does nothing.
+// is an error, so that a typo never silently does nothing, and so is a value
+// that configWalk.rule refuses.
 func (a *app) loadConfig() (config, error) {
-	var c config
 	path := a.configPath()
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return config{}, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("read config: %w", err)
+		return config{}, fmt.Errorf("read config: %w", err)
 	}
-	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && len(strings.TrimSpace(string(raw))) > 0 {
-		return c, hinted(fmt.Errorf("config %s: %s", path, yamlWords(err)), "known keys: identity, home, sync.auto, sync.transport, capture.sync, capture.keep, hooks.redact, hooks.capture, hooks.inject, profiles, providers")
-	}
-	if t := c.Sync.Transport; t != "" && t != "exec" && t != "builtin" {
-		return c, hinted(fmt.Errorf("config %s: sync.transport %q is unknown", path, t), "use builtin or exec")
-	}
-	for _, check := range []func() error{c.Capture.check, c.Hooks.check, c.checkProfiles} {
-		if err := check(); err != nil {
-			return c, fmt.Errorf("config %s: %w", path, err)
-		}
+	c, problems := parseConfig(raw, nil)
+	if p, bad := firstProblem(problems); bad {
+		hint := strings.Replace(p.Remedy+"; ", "?; ", "? ", 1) + `"vade config check" shows all that is wrong`
+		return config{}, hinted(fmt.Errorf("config %s: %s", path, p), strings.TrimPrefix(hint, "; "))
 	}
 	return c, nil
-}
-
-// yamlWords is what yaml says, without the names of our types, on one line.
-func yamlWords(err error) string {
-	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
-	for i, line := range lines {
-		if key, ok := strings.CutPrefix(line, "  "); ok {
-			line = key
-		}
-		if before, _, ok := strings.Cut(line, " not found in type"); ok {
-			line = before + " is unknown"
-		}
-		lines[i] = line
-	}
-	return strings.Replace(strings.Join(lines, "; "), "unmarshal errors:; ", "", 1)
 }
 
 func (a *app) configPath() string {

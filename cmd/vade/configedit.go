@@ -35,12 +35,17 @@ func (a *app) setConfig(section, key, value string) error {
 	return replaceFile(path, text)
 }
 
-// replaceFile makes text all that path holds, at once.
+// replaceFile makes text all that path holds, at once. A link stays one, and a
+// file keeps its mode; a new one is its owner's alone.
 func replaceFile(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	return install.Replace(path, text, 0o600)
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return install.Replace(path, text, mode)
 }
 
 // errYAMLForm: the file says it in a form in which no single line can be changed.

@@ -31,16 +31,6 @@ type captureConfig struct {
 // keepCaptures is how long captured turns are kept by default.
 const keepCaptures = 90 * 24 * time.Hour
 
-func (c captureConfig) check() error {
-	switch c.Sync {
-	case "", "always", "never":
-	default:
-		return hinted(fmt.Errorf("capture.sync %q is unknown", c.Sync), "use always or never")
-	}
-	_, err := c.keep()
-	return err
-}
-
 // keep is Keep as a duration; 0 is for ever.
 func (c captureConfig) keep() (time.Duration, error) {
 	switch c.Keep {

@@ -25,11 +25,6 @@ type hookConfig struct {
 	Inject  *bool `yaml:"inject"`
 }
 
-func (c hookConfig) check() error {
-	_, err := hooks.NewRedactor(c.Redact)
-	return err
-}
-
 // hookCmd is what agents run. Whatever happens, it ends with 0 and prints
 // nothing that the agent would refuse: with 2, Claude Code and Codex throw the
 // person's prompt away. See run, which holds it to that.

@@ -31,32 +31,6 @@ type profileConfig struct {
 	Routes map[string]routeConfig `yaml:"routes"`
 }
 
-func (c profileConfig) check() error {
-	for _, n := range []*int{c.Limit, c.Tokens} {
-		if n != nil && *n < 0 {
-			return usagef("limit and tokens must not be negative")
-		}
-	}
-	if c.Limit != nil && *c.Limit == 0 {
-		return usagef("limit must be at least 1")
-	}
-	if t := c.Threshold; t != nil && (*t < 0 || *t > 1) {
-		return usagef("threshold must be from 0 to 1")
-	}
-	for _, name := range slices.Concat(c.Required, c.BestEffort, []string{c.Write}) {
-		if name != "" && name != hooks.OwnVault {
-			if err := vault.CheckIdentity(name); err != nil {
-				return err
-			}
-		}
-	}
-	_, _, err := c.narrowed()
-	if err == nil {
-		_, err = parseTier(c.Tier)
-	}
-	return err
-}
-
 func (c profileConfig) narrowed() (tiers []vault.Tier, types []vault.Type, err error) {
 	for _, s := range c.Tiers {
 		t, err := parseTier(s)
@@ -104,16 +78,6 @@ func set[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}
-}
-
-// checkProfiles refuses a config with a profile that cannot be.
-func (c config) checkProfiles() error {
-	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
-		if err := c.Profiles[name].check(); err != nil {
-			return fmt.Errorf("profile %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // profile returns the profile of that name; default when there is none.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -34,7 +36,7 @@ func (s *secretConfig) UnmarshalYAML(n *yaml.Node) error {
 func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is no time such as 250ms or 2s", n.Line, n.Value)
+		return fmt.Errorf("line %d: %s is no time such as 250ms or 2s", n.Line, shown(n.Value))
 	}
 	*d = duration(v)
 	return nil
@@ -59,13 +61,10 @@ func (a *app) secret(ctx context.Context, what string, s secretConfig) (string, 
 		value, err = commandSecret(ctx, s.Command)
 	case kind == "env":
 		if value = a.env(rest); value == "" {
-			err = fmt.Errorf("$%s is not set", rest)
+			err = unsetVariable(rest)
 		}
 	case kind == "file":
-		var raw []byte
-		if raw, err = os.ReadFile(a.expandTilde(rest)); err == nil {
-			value = string(raw)
-		}
+		value, err = a.fileSecret(rest)
 	default:
 		err = errors.New("it is written into the config")
 	}
@@ -76,6 +75,42 @@ func (a *app) secret(ctx context.Context, what string, s secretConfig) (string, 
 		return "", hinted(fmt.Errorf("%s: %w", what, err), secretForms)
 	}
 	return value, nil
+}
+
+// unsetVariable names the variable, unless its name is the secret.
+func unsetVariable(name string) error {
+	if !harmless(name) {
+		return errors.New("the variable is not set")
+	}
+	return fmt.Errorf("$%s is not set", name)
+}
+
+// secretSize bounds a file that holds a secret: more is another file.
+const secretSize = 64 << 10
+
+// fileSecret is what a file holds.
+func (a *app) fileSecret(path string) (string, error) {
+	f, err := os.Open(a.expandTilde(path))
+	if err != nil {
+		return "", hidePath(path, err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, secretSize+1))
+	if err != nil {
+		return "", hidePath(path, err)
+	}
+	if len(raw) > secretSize {
+		return "", fmt.Errorf("the file holds more than %d KiB", secretSize>>10)
+	}
+	return string(raw), nil
+}
+
+// hidePath is err without the path, if somebody wrote the secret in its place.
+func hidePath(path string, err error) error {
+	if bad, ok := errors.AsType[*fs.PathError](err); ok && !isReference("file:"+path) {
+		return fmt.Errorf("the file cannot be read: %w", bad.Err)
+	}
+	return err
 }
 
 // commandSecret is the first line that a command prints. What it says besides
