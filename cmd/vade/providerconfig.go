@@ -92,7 +92,7 @@ var providerTypes = map[string]string{
 	"mem0-cloud":  "url key* user infer insecure",
 	"memos":       "url* key user cube insecure",
 	"memos-cloud": "url key* user insecure",
-	"openviking":  "url* key* insecure",
+	"openviking":  "url* key* infer insecure",
 	"sqlite":      "path",
 	"mcp":         "url key command env preset tools vars tools_hash insecure",
 	"jsonrpc":     "command* env one_shot dialect",

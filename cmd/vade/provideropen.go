@@ -84,7 +84,11 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string, k
 			Reranker: c.Reranker, Facts: c.Infer,
 		})
 	case "openviking":
-		return openviking.New(openviking.Config{Name: name, BaseURL: c.URL, Key: key, AllowInsecure: c.Insecure})
+		ov := openviking.Config{Name: name, BaseURL: c.URL, Key: key, AllowInsecure: c.Insecure}
+		if c.Infer {
+			return openviking.NewExtractor(ov)
+		}
+		return openviking.New(ov)
 	case "jsonrpc":
 		return o.program(name, c, env, filepath.Join(dir, "data"))
 	case "mcp":
