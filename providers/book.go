@@ -33,6 +33,7 @@ type Book struct {
 	log     *journal.Log[Entry]
 	entries map[string]*Entry
 	refs    map[Ref]string // nil until it is needed
+	looks   int            // without reading all of it
 }
 
 // Entry is what a provider has of one memory.
@@ -94,14 +95,27 @@ func without(refs, others []Ref) []Ref {
 	return rest
 }
 
+// fewLooks is how often a book is searched for one entry before it is read as
+// a whole: who remembers one thing does not wait for that.
+const fewLooks = 3
+
 // Of returns what the provider has of id.
 func (b *Book) Of(id string) (Entry, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.load() != nil || b.entries[id] == nil {
+	var e *Entry
+	if b.log.Lines() == 0 && b.looks < fewLooks {
+		b.looks++
+		if data, err := os.ReadFile(b.path); err == nil {
+			e = lastLine(data, id, func(e *Entry) bool { return e.ID == id })
+		}
+	} else if b.load() == nil {
+		e = b.entries[id]
+	}
+	if e == nil || e.Gone {
 		return Entry{ID: id}, false
 	}
-	return *b.entries[id], true
+	return *e, true
 }
 
 // All are the entries by id.
@@ -162,18 +176,21 @@ func (b *Book) grep(ref Ref) *Entry {
 	if err != nil {
 		return nil
 	}
-	e := lastLine(data, string(ref))
-	if e == nil || !slices.Contains(e.all(), ref) {
+	has := func(e *Entry) bool { return slices.Contains(e.all(), ref) }
+	e := lastLine(data, string(ref), has)
+	if e == nil {
 		return nil
 	}
-	if e = lastLine(data, e.ID); e == nil || e.Gone || !slices.Contains(e.all(), ref) {
+	id := e.ID
+	if e = lastLine(data, id, func(e *Entry) bool { return e.ID == id }); e == nil || !has(e) {
 		return nil
 	}
 	return e
 }
 
-// lastLine is the last whole line of data that has text as a JSON string.
-func lastLine(data []byte, text string) *Entry {
+// lastLine is the last whole line of data that has text as a JSON string and
+// that is accepted.
+func lastLine(data []byte, text string, accept func(*Entry) bool) *Entry {
 	var quote bytes.Buffer
 	enc := json.NewEncoder(&quote)
 	enc.SetEscapeHTML(false)
@@ -192,7 +209,7 @@ func lastLine(data []byte, text string) *Entry {
 		var v struct {
 			Receipt *Entry `json:"receipt"`
 		}
-		if whole && json.Unmarshal(line, &v) == nil && v.Receipt != nil {
+		if whole && json.Unmarshal(line, &v) == nil && v.Receipt != nil && accept(v.Receipt) {
 			last = v.Receipt
 		}
 		data = rest

@@ -32,6 +32,18 @@ func TestBook(t *testing.T) {
 			}
 		}
 	}
+	for range 2 * fewLooks {
+		fresh := OpenBook(path)
+		for id, want := range map[string]string{"m1": "v2 true", "m2": " false", "r4": " false"} {
+			e, ok := fresh.Of(id)
+			if got := fmt.Sprint(e.Version, " ", ok); got != want {
+				t.Errorf("%s is %q, want %q", id, got, want)
+			}
+			if e, ok = other.Of(id); fmt.Sprint(e.Version, " ", ok) != want {
+				t.Errorf("%s of a book that was read is %+v", id, e)
+			}
+		}
+	}
 	if err := b.write(&Entry{ID: "m3", Version: "v1", Refs: []Ref{"r5"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,10 +125,17 @@ func BenchmarkBook(b *testing.B) {
 			}
 		}
 	})
-	b.Run("load", func(b *testing.B) {
+	b.Run("one", func(b *testing.B) {
 		for b.Loop() {
 			if _, ok := OpenBook(path).Of("01JDZ3M8Q4X0W3K2V7N5T04711"); !ok {
 				b.Fatal("not found")
+			}
+		}
+	})
+	b.Run("load", func(b *testing.B) {
+		for b.Loop() {
+			if list, err := OpenBook(path).All(); len(list) != 50_000 || err != nil {
+				b.Fatal(err)
 			}
 		}
 	})

@@ -133,7 +133,7 @@ func TestVerify(t *testing.T) {
 			r.forget(ids[4])
 			r.round()
 			name := s.Name()
-			v, err := r.Verify(t.Context(), name, 0, false)
+			v, err := r.Verify(t.Context(), name, 0, true)
 			if err != nil || v.OK != 4 || v.Checked != 4 || len(v.Missing)+len(v.Stale)+len(v.Orphaned) != 0 {
 				t.Errorf("%s, all is well: %+v %v", name, v, err)
 			}

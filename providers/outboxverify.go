@@ -230,6 +230,9 @@ func (c *check) orphans(ctx context.Context) error {
 // mend queues what puts right what was found. The book forgets that the
 // provider has what it has not.
 func (c *check) mend(ctx context.Context) error {
+	if len(c.v.Missing)+len(c.v.Stale)+len(c.v.Orphaned) == 0 {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Join(c.o.Dir, c.name), 0o700); err != nil {
 		return err
 	}
