@@ -3,6 +3,7 @@ package mem0
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -151,8 +152,8 @@ func (s *Server) FindByID(ctx context.Context, ids ...string) ([]providers.Hit, 
 	if len(misses) == 0 {
 		return found, nil
 	}
-	all, err := s.page(ctx, "find", maxLimit)
-	if err != nil && !providers.Is(err, providers.Protocol) { // Protocol: too long, or no list at all
+	all, _, err := s.beginning(ctx, "find")
+	if err != nil && !providers.Is(err, providers.Protocol) { // Protocol: no list at all
 		return nil, err
 	}
 	for _, h := range all {
@@ -163,38 +164,54 @@ func (s *Server) FindByID(ctx context.Context, ids ...string) ([]providers.Hit, 
 	return found, nil
 }
 
-// page is the beginning of the list of everything.
+// page is the first n of the list of everything.
 func (s *Server) page(ctx context.Context, op string, n int) ([]providers.Hit, error) {
 	return s.list(ctx, rest.Request{Op: op, Method: http.MethodGet, Path: "/memories", Query: url.Values{
 		"user_id": {s.User}, "top_k": {strconv.Itoa(n)}, "show_expired": {"true"},
 	}}, n)
 }
 
+// beginning is as much of the list of everything as the server gives at once and
+// an answer may be long; more says that it may go on.
+func (s *Server) beginning(ctx context.Context, op string) (hits []providers.Hit, more bool, err error) {
+	for n := maxLimit; ; n /= 5 {
+		hits, err = s.page(ctx, op, n)
+		if n < 5 || !providers.Is(err, providers.Protocol) {
+			return hits, len(hits) == n, err
+		}
+	}
+}
+
+// unlisted is the error of a list that goes on where nobody can read it.
+func (s *Server) unlisted(op string) error {
+	return &providers.Error{
+		Provider: s.Name(), Op: op, Class: providers.Unsupported,
+		Msg: fmt.Sprintf("the server lists %d memories at most, or %d MiB, and has as many or more", maxLimit, rest.MaxBody>>20),
+	}
+}
+
 // List returns everything at once, since the server has no pages; it fails as
 // Unsupported when there is more than the server returns.
 func (s *Server) List(ctx context.Context, _ string, _ int) ([]providers.Hit, string, error) {
-	hits, err := s.page(ctx, "list", maxLimit)
-	if err == nil && len(hits) == maxLimit {
-		err = &providers.Error{
-			Provider: s.Name(), Op: "list", Class: providers.Unsupported,
-			Msg: "the server lists " + strconv.Itoa(maxLimit) + " memories at most, and has as many or more",
-		}
+	hits, more, err := s.beginning(ctx, "list")
+	if more {
+		err = s.unlisted("list")
 	}
 	return hits, "", err
 }
 
 // PurgeScope removes what is ours of the user's memories.
 func (s *Server) PurgeScope(ctx context.Context) (int, error) {
-	var last []providers.Hit
+	more := false // behind what was read last
 	n, err := s.purge(ctx, func() (hits []providers.Hit, err error) {
-		last, err = s.page(ctx, "purge", maxLimit)
-		return last, err
+		hits, more, err = s.beginning(ctx, "purge")
+		return hits, err
 	}, func(ref providers.Ref) error {
 		_, err := s.remove(ctx, "purge", "/memories/", ref, "")
 		return err
 	})
-	if err == nil && len(last) == maxLimit {
-		_, _, err = s.List(ctx, "", 0)
+	if err == nil && more {
+		err = s.unlisted("purge")
 	}
 	return n, err
 }
