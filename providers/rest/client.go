@@ -2,7 +2,6 @@ package rest
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -118,15 +117,21 @@ func newTransport() *http.Transport {
 	}
 }
 
-var errRedirect = errors.New("it redirects to another host, where the key must not go")
+// redirect is why a redirect is not followed.
+type redirect string
 
-// checkRedirect follows redirects on the same host only.
+func (r redirect) Error() string { return string(r) }
+
+// checkRedirect follows redirects on the same host only, and never one that
+// makes a write a read, whose answer would look like success.
 func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.URL.Host != c.base.Host || req.URL.Scheme != c.base.Scheme:
-		return errRedirect
+		return redirect("it redirects to another host, where the key must not go: is the url right?")
+	case req.Method != via[0].Method:
+		return redirect("it redirects a " + via[0].Method + " to a " + req.Method + ": is the url right?")
 	case len(via) >= 3:
-		return errors.New("it redirects again and again")
+		return redirect("it redirects again and again: is the url right?")
 	}
 	return nil
 }

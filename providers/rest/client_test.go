@@ -3,6 +3,7 @@ package rest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -140,6 +141,35 @@ func TestAnotherHostGetsNoKey(t *testing.T) {
 	_, err := c.Do(t.Context(), Request{Op: "search"}, &struct{}{})
 	if !providers.Is(err, providers.Permanent) || asked {
 		t.Errorf("asked %v, got %v", asked, err)
+	}
+}
+
+// TestRedirectsOnOneHost: a POST stays one, or is refused.
+func TestRedirectsOnOneHost(t *testing.T) {
+	for status, want := range map[int]providers.Class{
+		http.StatusMovedPermanently: providers.Permanent, http.StatusFound: providers.Permanent, http.StatusSeeOther: providers.Permanent,
+		http.StatusTemporaryRedirect: "", http.StatusPermanentRedirect: "",
+	} {
+		asked := ""
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/") {
+				http.Redirect(w, r, r.URL.Path+"/", status)
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			asked = r.Method + " " + string(body)
+			fmt.Fprint(w, "{}")
+		})
+		_, err := c.Do(t.Context(), Request{Op: "put", Path: "/memories", Body: 1, Mutates: true}, &struct{}{})
+		if providers.ClassOf(err) != want || providers.Ambiguous(err) || want == "" && asked != "POST 1" || want != "" && asked != "" {
+			t.Errorf("%d: asked %q, got %v", status, asked, err)
+		}
+	}
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+	})
+	if _, err := c.Do(t.Context(), Request{Op: "put", Body: 1, Mutates: true}, nil); !providers.Is(err, providers.Permanent) {
+		t.Errorf("in a circle: %v", err)
 	}
 }
 

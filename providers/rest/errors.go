@@ -23,7 +23,7 @@ func (c *Client) broken(ctx context.Context, r Request, err error, sent bool) er
 		Provider: c.opts.Name, Op: r.Op, Class: providers.Retryable, Ambiguous: sent && r.Mutates,
 		Msg: c.clean(reason(err)), Err: err,
 	}
-	if errors.Is(err, errRedirect) {
+	if _, ok := errors.AsType[redirect](err); ok {
 		e.Class, e.Ambiguous = providers.Permanent, false
 	}
 	return e
