@@ -69,7 +69,7 @@ func TestFaultsOfServer(t *testing.T) {
 		New: func(t *testing.T, url string, transport http.RoundTripper) providers.Provider {
 			return server(t, url, Config{Transport: transport})
 		},
-		Search: goodSearch, ScoreAnswer: withScore, Delete: goodDelete, Ref: uuid,
+		Search: goodSearch, ScoreAnswer: withScore, Delete: goodDelete, Ref: uuid, Health: `{"results":[]}`,
 		Put: `{"results":[{"id":"` + uuid + `","memory":"the tide is high","event":"ADD","actor_id":null,"role":"user"}]}`,
 	})
 }
@@ -79,7 +79,7 @@ func TestFaultsOfCloud(t *testing.T) {
 		New: func(t *testing.T, url string, transport http.RoundTripper) providers.Provider {
 			return cloud(t, url, Config{Transport: transport})
 		},
-		Search: goodSearch, ScoreAnswer: withScore, Delete: goodDelete, Ref: uuid,
+		Search: goodSearch, ScoreAnswer: withScore, Delete: goodDelete, Ref: uuid, Health: `{"status":"ok"}`,
 		Put: `{"event_id":"` + uuid + `","status":"SUCCEEDED","results":[{"id":"` + uuid + `","event":"ADD","data":{"memory":"the tide is high"}}]}`,
 		InOK: map[providers.Class]string{
 			providers.Permanent: `{"event_id":"` + uuid + `","status":"FAILED","error":"extraction failed"}`,

@@ -20,10 +20,10 @@ import (
 // FaultConfig says how an adapter's service answers when all is well.
 type FaultConfig struct {
 	New func(t *testing.T, baseURL string, transport http.RoundTripper) providers.Provider
-	// Search, Put and Delete are good answers to what Search, Put and Delete ask;
-	// "" where the adapter has no such request. Around answers what it asks
+	// Search, Put, Delete and Health are good answers to what these ask; "" where
+	// the adapter has no such request. Around answers what it asks
 	// besides, see FixtureConfig.
-	Search, Put, Delete string
+	Search, Put, Delete, Health string
 	// Ref is a ref that the service could have given.
 	Ref    providers.Ref
 	Around func(r *http.Request, body []byte) (status int, answer string)
@@ -60,6 +60,12 @@ func (c FaultConfig) ops() []faultOp {
 	if c.Delete != "" {
 		ops = append(ops, faultOp{"delete", true, c.Delete, func(ctx context.Context, p providers.Provider) error {
 			_, err := p.(providers.Deleter).Delete(ctx, c.Ref)
+			return err
+		}})
+	}
+	if c.Health != "" {
+		ops = append(ops, faultOp{"health", false, c.Health, func(ctx context.Context, p providers.Provider) error {
+			_, err := p.Health(ctx)
 			return err
 		}})
 	}
@@ -183,9 +189,6 @@ func Faults(t *testing.T, c FaultConfig) {
 				t.Run(f.name, func(t *testing.T) {
 					if class, ok := c.Statuses[f.status]; ok {
 						f.class = class
-					}
-					if op.name == "delete" && op.answer == "" {
-						return
 					}
 					c.check(t, op, f)
 				})
