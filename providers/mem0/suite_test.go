@@ -65,6 +65,7 @@ const (
 )
 
 func TestFaultsOfServer(t *testing.T) {
+	t.Parallel()
 	providertest.Faults(t, providertest.FaultConfig{
 		New: func(t *testing.T, url string, transport http.RoundTripper) providers.Provider {
 			return server(t, url, Config{Transport: transport})
@@ -75,6 +76,7 @@ func TestFaultsOfServer(t *testing.T) {
 }
 
 func TestFaultsOfCloud(t *testing.T) {
+	t.Parallel()
 	providertest.Faults(t, providertest.FaultConfig{
 		New: func(t *testing.T, url string, transport http.RoundTripper) providers.Provider {
 			return cloud(t, url, Config{Transport: transport})
