@@ -181,9 +181,10 @@ func hiddenValue(name, value string) string {
 // follows it, too: --token TEXT.
 func hidden(name string, list []string) []string {
 	shown := make([]string, 0, len(list))
+	before := ""
 	for _, s := range list {
-		shown = append(shown, hiddenValue(name, s))
-		name = s
+		shown = append(shown, hiddenValue(nameOf(name, before), s))
+		before = s
 	}
 	return shown
 }

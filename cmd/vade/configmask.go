@@ -31,13 +31,25 @@ var commentedSecret = sync.OnceValue(func() *regexp.Regexp {
 // either's shape. It takes more for one than vault.FindSecrets does, for what is
 // masked in vain costs nobody anything.
 func saysSecret(name, value string) bool {
+	flag, given, ok := strings.Cut(value, "=")
 	switch {
+	case ok && strings.HasPrefix(flag, "-"):
+		return saysSecret(flag, given)
 	case value == "" || value == "true" || value == "false":
 		return false
 	case secretWords().MatchString(name) && !isReference(value):
 		return true
 	}
 	return len(vault.FindSecrets(value)) > 0 || len(vault.FindSecrets(name+"="+strconv.Quote(value))) > 0 || looksDrawn(value)
+}
+
+// nameOf is what the argument of a command behind before is named by: that, if
+// it is a flag, else name.
+func nameOf(name, before string) string {
+	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") {
+		return before
+	}
+	return name
 }
 
 // isReference reports whether value says where a secret is.
@@ -90,17 +102,18 @@ type span struct {
 	with       string
 }
 
-// replaceSpans is text with each span replaced; of those that overlap, the
-// whole is masked.
+// replaceSpans is text with each span replaced; one within another is part of
+// that, and of those that overlap otherwise the whole is masked.
 func replaceSpans(text string, spans []span) string {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(spans); i++ {
 		s := spans[i]
 		for i+1 < len(spans) && spans[i+1].start < s.end {
-			i++
-			s.end, s.with = max(s.end, spans[i].end), masked
+			if i++; spans[i].end > s.end {
+				s.end, s.with = spans[i].end, masked
+			}
 		}
 		b.WriteString(text[done:s.start])
 		b.WriteString(s.with)

@@ -98,7 +98,7 @@ func (m *masker) node(n *yaml.Node, t reflect.Type, name string, secret bool) {
 	case yaml.SequenceNode:
 		before := ""
 		for _, item := range n.Content {
-			m.node(item, elemOf(t), firstOf(before, name), secret)
+			m.node(item, elemOf(t), nameOf(name, before), secret || t == reflect.TypeFor[secretConfig]())
 			before = item.Value // --token TEXT
 		}
 	case yaml.MappingNode:
@@ -106,11 +106,10 @@ func (m *masker) node(n *yaml.Node, t reflect.Type, name string, secret bool) {
 	}
 }
 
+// elemOf is the type of what is in a list that is read into a t.
 func elemOf(t reflect.Type) reflect.Type {
-	if t == nil || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		if t != nil {
-			return t.Elem()
-		}
+	if t != nil && t.Kind() == reflect.Slice {
+		return t.Elem()
 	}
 	return t
 }
@@ -125,7 +124,7 @@ func (m *masker) members(n *yaml.Node, t reflect.Type, name string, secret bool)
 		case t == reflect.TypeFor[secretConfig]() && key.Value == "command" && value.Kind == yaml.SequenceNode:
 			inner, hidden = reflect.TypeFor[[]string](), false
 		}
-		if len(vault.FindSecrets(key.Value)) > 0 || looksDrawn(key.Value) || secret && key.Value != "command" {
+		if len(vault.FindSecrets(key.Value)) > 0 || looksDrawn(key.Value) || (secret || t == reflect.TypeFor[secretConfig]()) && key.Value != "command" {
 			m.mask(key)
 		}
 		m.node(value, inner, key.Value, secret || hidden)

@@ -91,7 +91,7 @@ func (w *configWalk) runnable(n *yaml.Node, at spot) {
 		w.warn(program, at.below(nil, "[0]", "[]"), "the program "+shown(program.Value)+" is not found", "install it, or give its whole path")
 	}
 	for i := 1; i < len(n.Content); i++ {
-		if arg := resolved(n.Content[i]); saysSecret(resolved(n.Content[i-1]).Value, arg.Value) {
+		if arg := resolved(n.Content[i]); saysSecret(nameOf("", resolved(n.Content[i-1]).Value), arg.Value) {
 			w.warn(arg, at.below(nil, fmt.Sprintf("[%d]", i), "[]"), "this looks like a secret, and all on this machine can see what programs are started with", "give it in env, from env:NAME or file:PATH")
 		}
 	}
