@@ -148,8 +148,12 @@ func (a *app) printVerified(name string, v providers.Verified) error {
 		n    int
 		what string
 	}{
-		{len(v.Missing), "missing"}, {len(v.Stale), "old or double"}, {len(v.Orphaned), "that should be gone"},
-		{v.Owed, "on the way"}, {v.Unverifiable, "by its receipts alone: it cannot be asked"}, {v.Mending, "queued to mend it"},
+		{len(v.Missing), "missing"},
+		{len(v.Stale), "old or double"},
+		{len(v.Orphaned), "that should be gone"},
+		{v.Owed, "on the way"},
+		{v.Unverifiable, "by its receipts alone: it cannot be asked"},
+		{v.Mending, "queued to mend it"},
 	} {
 		if part.n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", part.n, part.what))
