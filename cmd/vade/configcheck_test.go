@@ -100,6 +100,9 @@ profiles:
 			"line 5: providers.m.weight: must be above 0", `line 6: providers.m.score: "percent" is unknown`, `line 7: providers.m.from: "there" is unknown`,
 			"line 8: providers.m.timeout: must be from 50ms to 2s", "line 9: providers.m.write_timeout: must be from 1s to 5m0s", `line 10: providers.m.infer: "3" is not true or false`,
 		}},
+		"dialects": {"providers:\n  z: {type: zep, key: env:X, dialect: paxm, reranker: best}\n  j: {type: jsonrpc, command: [x], dialect: v3}\n", []string{
+			`line 2: providers.z.dialect: "paxm" is unknown`, `line 2: providers.z.reranker: "best" is unknown`, `line 3: providers.j.dialect: "v3" is unknown`,
+		}},
 		"not a number": {"providers: {m: {type: sqlite, weight: .nan}}\n", []string{"line 1: providers.m.weight: must be from 0 to 10"}},
 		"addresses": {"providers:\n  a: {type: mem0, url: 'ftp://x'}\n  b: {type: mem0, url: 'https://me:pw@x'}\n  c: {type: mem0, url: 'http://example.com'}\n  d: {type: mem0, url: 'http://example.com', insecure: true}\n  e: {type: mem0, url: 'http://[::1]:80'}\n  f: {type: mem0, url: 'https://x/?k=v'}\n  g: {type: mem0, url: localhost:8888}\n  h: {type: memos, url: 'https://x'}\n", []string{
 			"line 2: providers.a.url: this is no address of a service", "line 3: providers.b.url: the address holds a name or password",

@@ -100,21 +100,22 @@ func FuzzConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		raw := bytes.ReplaceAll([]byte(text), []byte("SECRET"), []byte(canary))
 		c, problems := parseConfig(raw, look)
-		printed := fmt.Sprint(problems)
+		var printed strings.Builder
+		printed.WriteString(fmt.Sprint(problems))
 		for _, p := range problems {
-			printed += p.Remedy
+			printed.WriteString(p.Remedy)
 		}
 		if _, bad := firstProblem(problems); !bad {
 			if v, err := look.effective(c); err == nil {
 				asJSON, _ := json.Marshal(v)
 				asYAML, _ := yaml.Marshal(v)
-				printed += string(asJSON) + string(asYAML)
+				printed.WriteString(string(asJSON) + string(asYAML))
 			}
 		}
 		shown, err := maskConfig(raw)
-		printed += shown + fmt.Sprint(err)
-		if isWord(text) && strings.Contains(printed, canary) {
-			t.Errorf("the secret of %q is shown:\n%s", raw, printed)
+		printed.WriteString(shown + fmt.Sprint(err))
+		if isWord(text) && strings.Contains(printed.String(), canary) {
+			t.Errorf("the secret of %q is shown:\n%s", raw, printed.String())
 		}
 	})
 }

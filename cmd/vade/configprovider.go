@@ -133,7 +133,7 @@ func thisMachine(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// program checks what starts or asks a program.
+// program checks what goes with programs and with some types only.
 func (w *configWalk) program(at spot, kind string, has map[string]pair) {
 	_, address := has["url"]
 	c, command := has["command"]
@@ -147,20 +147,28 @@ func (w *configWalk) program(at spot, kind string, has map[string]pair) {
 		}
 		w.mapping(at, has)
 	case "jsonrpc":
-		if d, ok := has["dialect"]; ok {
-			w.oneOf(d.value, at.below(d.key, "dialect", "dialect"), "vade", "paxm")
-		}
+		w.choice(at, has, "dialect", "vade", "paxm")
+	case "zep":
+		w.choice(at, has, "dialect", "v3", "v4")
+		w.choice(at, has, "reranker", "rrf", "cross_encoder")
+	}
+}
+
+// choice checks what key is set to, if it is: what is allowed depends on the type.
+func (w *configWalk) choice(at spot, has map[string]pair, key string, allowed ...string) {
+	if p, ok := has[key]; ok {
+		w.oneOf(p.value, at.below(p.key, key, key), allowed...)
 	}
 }
 
 // mapping wants to be told how an MCP server's tools are used.
 func (w *configWalk) mapping(at spot, has map[string]pair) {
-	preset, known := has["preset"]
+	_, known := has["preset"]
 	_, tools := has["tools"]
 	switch {
-	case known && !slices.Contains(mcpclient.Presets(), preset.value.Value):
-		w.oneOf(preset.value, at.below(preset.key, "preset", "preset"), mcpclient.Presets()...)
-	case !known && !tools:
+	case known:
+		w.choice(at, has, "preset", mcpclient.Presets()...)
+	case !tools:
 		w.bad(at.key, at, "mcp needs preset or tools", "use preset: "+strings.Join(mcpclient.Presets(), ", ")+"; or map its tools")
 	}
 }

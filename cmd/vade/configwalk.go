@@ -240,7 +240,6 @@ func (w *configWalk) keysOf(t reflect.Type) map[string]reflect.Type {
 	}
 	keys := make(map[string]reflect.Type, t.NumField())
 	for f := range t.Fields() {
-		f := f
 		name, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
 		case option == "inline":

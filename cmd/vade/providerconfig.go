@@ -19,11 +19,10 @@ type providerConfig struct {
 	URL string `yaml:"url"`
 	// Key is where the key is to be found, never the key itself.
 	Key secretConfig `yaml:"key"`
-	// User, Graph, Cube and Agent say whose memories these are there.
+	// User, Graph and Cube say whose memories these are there.
 	User  string `yaml:"user"`
 	Graph string `yaml:"graph"`
 	Cube  string `yaml:"cube"`
-	Agent string `yaml:"agent"`
 	// Dialect is an older or newer form of the service's API.
 	Dialect string `yaml:"dialect"`
 	// Reranker of a type zep: rrf, or cross_encoder.
