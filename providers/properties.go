@@ -58,7 +58,15 @@ func PropertiesOf(p Provider) Properties {
 	if d, ok := p.(Describer); ok {
 		return d.Properties()
 	}
-	is := Properties{Score: Unscored}
+	is := Abilities(p)
+	is.Score = Unscored
+	return is
+}
+
+// Abilities are the properties that p's methods tell: one for each optional
+// interface.
+func Abilities(p Provider) Properties {
+	var is Properties
 	_, is.Batch = p.(BatchPutter)
 	_, is.Delete = p.(Deleter)
 	_, is.Resolve = p.(Resolver)

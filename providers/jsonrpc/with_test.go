@@ -60,15 +60,8 @@ func TestPropertiesTellTheInterfaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		says := providers.PropertiesOf(p)
-		has := providers.Properties{Kind: "jsonrpc", Score: providers.Unscored, Turns: providers.KeepsTurns(p)}
-		_, has.Batch = p.(providers.BatchPutter)
-		_, has.Delete = p.(providers.Deleter)
-		_, has.Resolve = p.(providers.Resolver)
-		_, has.Find = p.(providers.Finder)
-		_, has.List = p.(providers.Lister)
-		_, has.Close = p.(providers.Closer)
-		_, has.Cleanup = p.(providers.Cleaner)
-		_, has.PurgeAll = p.(providers.Purger)
+		has := providers.Abilities(p)
+		has.Kind, has.Score = "jsonrpc", providers.Unscored
 		if has != says {
 			t.Fatalf("%b: it has %+v and says %+v", can, has, says)
 		}

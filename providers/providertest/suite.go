@@ -133,19 +133,11 @@ func (s *subject) has(hits []providers.Hit, item providers.Item) bool {
 
 func (s *subject) properties(t *testing.T) {
 	p := s.Provider
-	var has providers.Properties // by its methods alone
-	_, has.Batch = p.(providers.BatchPutter)
-	_, has.Delete = p.(providers.Deleter)
-	_, has.Resolve = p.(providers.Resolver)
-	_, has.Find = p.(providers.Finder)
-	_, has.List = p.(providers.Lister)
-	_, has.Close = p.(providers.Closer)
-	_, has.Cleanup = p.(providers.Cleaner)
-	_, has.PurgeAll = p.(providers.Purger)
+	has := providers.Abilities(p)
 	for name, pair := range map[string][2]bool{
 		"Batch": {s.is.Batch, has.Batch}, "Delete": {s.is.Delete, has.Delete}, "Resolve": {s.is.Resolve, has.Resolve},
 		"Find": {s.is.Find, has.Find}, "List": {s.is.List, has.List}, "Close": {s.is.Close, has.Close},
-		"Cleanup": {s.is.Cleanup, has.Cleanup}, "PurgeAll": {s.is.PurgeAll, has.PurgeAll}, "Turns": {s.is.Turns, providers.KeepsTurns(p)},
+		"Cleanup": {s.is.Cleanup, has.Cleanup}, "PurgeAll": {s.is.PurgeAll, has.PurgeAll}, "Turns": {s.is.Turns, has.Turns},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: the properties say %v, the methods %v", name, pair[0], pair[1])
