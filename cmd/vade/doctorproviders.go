@@ -3,13 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"vademecum/sync/journal"
 )
 
-// checkProviders asks each provider whether it serves us, unless doctor is not
-// to ask anybody, and names what it is owed. Whether it has what the vault has,
-// "vade provider verify" proves: that may take as long as there are memories.
+// A doctor asks each provider for some memories only; "vade provider verify"
+// asks for all.
+const (
+	doctorSample   = 20
+	doctorPatience = 20 * time.Second
+)
+
+// checkProviders looks at what each provider is owed and has by its receipts, and
+// unless doctor is not to ask anybody, whether it serves us and really has some
+// of what it should.
 func (d *doctor) checkProviders(ctx context.Context) error {
 	views, err := d.o.providerViews()
 	if err != nil || len(views) == 0 {
@@ -22,7 +30,11 @@ func (d *doctor) checkProviders(ctx context.Context) error {
 		}
 	}
 	for _, v := range views {
-		d.add(providerFinding(v, health[v.Name], d.offline))
+		f := providerFinding(v, health[v.Name], d.offline)
+		if v.Error == "" && v.Write != "off" {
+			d.compareProvider(ctx, v.Name, health[v.Name].OK, &f)
+		}
+		d.add(f)
 	}
 	return nil
 }
@@ -48,4 +60,33 @@ func providerFinding(v providerView, c checkedProvider, offline bool) finding {
 	}
 	f.Items = append(f.Items, c.Warnings...)
 	return f
+}
+
+// compareProvider holds a provider against the vault: by its receipts, and if
+// it answers, by asking it.
+func (d *doctor) compareProvider(ctx context.Context, name string, answers bool, f *finding) {
+	b := d.o.outbox()
+	lacks, total, err := b.BackfillCount(name)
+	if err == nil && lacks > 0 {
+		f.Items = append(f.Items, fmt.Sprintf("%d of %s were never handed over", lacks, count(total, "memory", "memories")))
+		f.Remedy = firstOf(f.Remedy, "vade provider backfill "+name)
+		if f.State == stateOK {
+			f.State = stateNote
+		}
+	}
+	if !answers {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	v, err := b.Verify(ctx, name, doctorSample, false)
+	if err != nil {
+		f.Items = append(f.Items, "could not be compared: "+err.Error())
+		return
+	}
+	if wrong := len(v.Stale) + len(v.Orphaned) + max(len(v.Missing)-lacks, 0); wrong > 0 {
+		f.State = stateBad
+		f.Items = append(f.Items, fmt.Sprintf("%d of %d that were looked at are missing, old or should be gone", wrong, v.Checked+len(v.Orphaned)))
+		f.Remedy = firstOf(f.Remedy, "vade provider verify "+name+" --fix")
+	}
 }
