@@ -47,8 +47,28 @@ type Router struct {
 	// metadata back; nil: not known.
 	Book func(provider string, ref Ref) (id string, ok bool)
 
-	mu   sync.Mutex
-	busy map[string]chan struct{} // a slot each, by provider
+	// Slots bound how much one provider is asked at once; nil: by this router.
+	Slots *Slots
+	own   Slots
+}
+
+// Slots are places at providers, two at each. The zero value has all free.
+type Slots struct {
+	mu    sync.Mutex
+	taken map[string]chan struct{} // by provider
+}
+
+// of are the places at the provider called name.
+func (s *Slots) of(name string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == nil {
+		s.taken = map[string]chan struct{}{}
+	}
+	if s.taken[name] == nil {
+		s.taken[name] = make(chan struct{}, slots)
+	}
+	return s.taken[name]
 }
 
 // Answered is how a source answered.
@@ -207,16 +227,11 @@ func (r *Router) report(s *Source, err error) {
 
 // enter takes one of the provider's slots.
 func (r *Router) enter(ctx context.Context, name string) (leave func(), err error) {
-	r.mu.Lock()
-	if r.busy == nil {
-		r.busy = map[string]chan struct{}{}
+	all := r.Slots
+	if all == nil {
+		all = &r.own
 	}
-	taken := r.busy[name]
-	if taken == nil {
-		taken = make(chan struct{}, slots)
-		r.busy[name] = taken
-	}
-	r.mu.Unlock()
+	taken := all.of(name)
 	leave = func() { <-taken }
 	select {
 	case taken <- struct{}{}:

@@ -22,6 +22,8 @@ type app struct {
 	command string // name of the command that runs
 	code    int    // exit code of a run that ended without an error, e.g. partly done
 
+	pool *pool // of providers; nil but in a long-lived server
+
 	writeErr error // the first write of the result that failed
 }
 

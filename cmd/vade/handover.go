@@ -20,6 +20,7 @@ const linger = time.Minute
 // handOver queues what changed and sends what is due; and then what becomes due
 // within stay. The zero report: there is nobody to hand anything to.
 func (o *opened) handOver(ctx context.Context, stay time.Duration) (providers.Delivered, error) {
+	o.takeTime()
 	b := o.outbox()
 	if b == nil || !o.vault.Exists() {
 		return providers.Delivered{}, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"vademecum/hooks"
@@ -22,7 +23,10 @@ type askingVault struct {
 	*hookVault
 	profile hooks.Profile
 	asked   bool
-	gone    []providers.Gone // what is still at a provider and should not be
+
+	side sync.Mutex
+	own  *opened          // for the providers alone: opening them may take a while
+	gone []providers.Gone // what is still at a provider and should not be
 }
 
 // Search implements hooks.Store. What the vault has comes in any case.
@@ -33,33 +37,54 @@ func (v *askingVault) Search(ctx context.Context, q vault.Query) ([]vault.Hit, e
 		return v.hookVault.Search(ctx, q)
 	}
 	v.asked = true
-	r := v.router(ctx)
+	r := v.routerWithin(left / 2)
 	if r == nil {
 		return v.hookVault.Search(ctx, q)
 	}
-	r.Budget = min(left, providers.RecallBudget)
-	s := &lockedShelf{shelf: shelf{o: v.o, query: q}, vault: v.hookVault}
+	r.Budget = min(time.Until(deadline)-askMargin, providers.RecallBudget)
+	s := &lockedShelf{shelf: shelf{o: v.own, query: q}, vault: v.hookVault}
 	answer, err := r.Recall(ctx, providers.Query{Text: q.Text, Limit: q.Limit, Workspace: q.Workspace}, s)
-	v.mu.Lock()
+	v.side.Lock()
 	v.gone = answer.Gone
-	v.mu.Unlock()
+	v.side.Unlock()
 	return answer.Hits, err
 }
 
-// router is that of the profile, without what is too slow to start for a hook.
-func (v *askingVault) router(ctx context.Context) *providers.Router {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.look(ctx) != nil {
+// routerWithin is router, nil when it takes longer: a key may come from a
+// keychain, and the vault is not to wait for it.
+func (v *askingVault) routerWithin(d time.Duration) *providers.Router {
+	ready := make(chan *providers.Router, 1)
+	go func() {
+		defer func() {
+			_ = recover() // a bug of ours is nothing to an agent
+			close(ready)
+		}()
+		ready <- v.router()
+	}()
+	select {
+	case r := <-ready:
+		return r
+	case <-time.After(d):
 		return nil
 	}
-	r, _ := v.o.router(v.profile.Name)
+}
+
+// router is that of the profile, without what is too slow to start for a hook.
+func (v *askingVault) router() *providers.Router {
+	v.side.Lock()
+	defer v.side.Unlock()
+	own, err := v.open()
+	if err != nil {
+		return nil
+	}
+	v.own = own
+	r, _ := own.router(v.profile.Name)
 	if r == nil {
 		return nil
 	}
 	quick := &providers.Router{Vault: r.Vault, Gates: r.Gates, Book: r.Book}
 	for _, s := range r.Sources {
-		if c := v.o.config.Providers[s.Provider.Name()]; c.Type != "mcp" || c.URL != "" {
+		if c := own.config.Providers[s.Provider.Name()]; c.Type != "mcp" || c.URL != "" {
 			quick.Sources = append(quick.Sources, s)
 		}
 	}
@@ -71,13 +96,13 @@ func (v *askingVault) router(ctx context.Context) *providers.Router {
 
 // afterwards has what should be gone deleted, and lets go of the providers.
 func (v *askingVault) afterwards() {
-	if !v.mu.TryLock() {
-		return // a search that nobody waits for is still going on
+	if !v.side.TryLock() {
+		return // one that nobody waits for is still being opened
 	}
-	defer v.mu.Unlock()
-	if v.o != nil {
-		v.o.queueGone(context.Background(), v.gone)
-		v.o.closeProviders()
+	defer v.side.Unlock()
+	if v.own != nil {
+		v.own.queueGone(context.Background(), v.gone)
+		v.own.closeProviders()
 	}
 }
 

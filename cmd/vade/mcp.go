@@ -40,6 +40,8 @@ The server ends when its input ends or the client is gone.`,
 			if err := a.checkProfile(profile); err != nil {
 				return err
 			}
+			a.pool = &pool{}
+			defer a.pool.close()
 			server := mcp.New(version(), a.openMCP(firstOf(workspace, a.env("VADE_WORKSPACE")), profile))
 			if addr == "" {
 				return mcp.ServeStdio(cmd.Context(), server, a.stdin, a.stdout)
@@ -74,7 +76,7 @@ func (a *app) checkProfile(name string) error {
 // openMCP opens a vault for one call. Each gets its own: it sees what other
 // processes did since the last one, and calls do not wait for each other.
 func (a *app) openMCP(workspace, profile string) mcp.Opener {
-	return func(_ context.Context, agent string) (mcp.Vault, error) {
+	return func(ctx context.Context, agent string) (mcp.Vault, error) {
 		call := *a
 		call.stdout = a.stderr // stdout is the protocol's
 		call.flags.json, call.flags.quiet = false, true
@@ -83,6 +85,7 @@ func (a *app) openMCP(workspace, profile string) mcp.Opener {
 		if err != nil {
 			return nil, err
 		}
+		o.follow(ctx)
 		return mcpVault{o, workspace, profile}, nil
 	}
 }

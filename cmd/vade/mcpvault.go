@@ -24,6 +24,7 @@ var _ mcp.Vault = mcpVault{}
 // Close also sees to it that what hooks left in the journal is drained.
 func (v mcpVault) Close() error {
 	v.drainLater()
+	v.closeProviders()
 	return v.vault.Close()
 }
 

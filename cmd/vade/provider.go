@@ -72,6 +72,7 @@ func (a *app) providerListCmd() *cobra.Command {
 }
 
 func (o *opened) providerViews() ([]providerView, error) {
+	o.takeTime()
 	views := []providerView{}
 	owed, err := o.journal().Deliveries()
 	if err != nil {
@@ -234,6 +235,7 @@ func (a *app) completeProviders(*cobra.Command, []string, string) ([]string, cob
 // checkProviders asks all of names at once. reset: those that answer are not
 // paused any more.
 func (o *opened) checkProviders(ctx context.Context, names []string, reset bool) []checkedProvider {
+	o.takeTime()
 	list := make([]checkedProvider, len(names))
 	var asking sync.WaitGroup
 	for i, name := range names {

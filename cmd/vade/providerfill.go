@@ -59,6 +59,7 @@ func (o *opened) outboxFor(name string) (*providers.Outbox, error) {
 	if _, err := o.namedProviders([]string{name}); err != nil {
 		return nil, err
 	}
+	o.takeTime()
 	if _, err := o.source(name); err != nil {
 		return nil, err
 	}

@@ -23,12 +23,11 @@ import (
 
 // openProvider opens the provider called name, and returns the fingerprint of
 // its config. Only a program that nobody asked before what it can do is asked.
-func (o *opened) openProvider(name string) (providers.Provider, string, error) {
+func (o *opened) openProvider(ctx context.Context, name string) (providers.Provider, string, error) {
 	c := o.config.Providers[name]
 	if _, err := o.config.providerType(name); err != nil {
 		return nil, "", err
 	}
-	ctx := context.Background()
 	key, err := o.a.secret(ctx, "provider "+name+": key", c.Key)
 	if err != nil {
 		return nil, "", err
@@ -38,7 +37,12 @@ func (o *opened) openProvider(name string) (providers.Provider, string, error) {
 		return nil, "", err
 	}
 	fingerprint := fingerprintOf(c, key+"\x00"+fmt.Sprint(env))
-	p, err := o.adapter(name, c, env, rest.Secret(key))
+	open := func() (providers.Provider, error) { return o.adapter(ctx, name, c, env, rest.Secret(key)) }
+	if o.a.pool != nil {
+		p, err := o.a.pool.get(name+" "+fingerprint, open)
+		return p, fingerprint, err
+	}
+	p, err := open()
 	return p, fingerprint, err
 }
 
@@ -63,7 +67,7 @@ func (a *app) programEnv(ctx context.Context, name string, c providerConfig) (ma
 }
 
 // adapter is the provider of c's type.
-func (o *opened) adapter(name string, c providerConfig, env map[string]string, key rest.Secret) (providers.Provider, error) {
+func (o *opened) adapter(ctx context.Context, name string, c providerConfig, env map[string]string, key rest.Secret) (providers.Provider, error) {
 	dir := filepath.Join(o.providersDir(), name)
 	switch c.Type {
 	case "sqlite":
@@ -90,7 +94,7 @@ func (o *opened) adapter(name string, c providerConfig, env map[string]string, k
 		}
 		return openviking.New(ov)
 	case "jsonrpc":
-		return o.program(name, c, env, filepath.Join(dir, "data"))
+		return o.program(ctx, name, c, env, filepath.Join(dir, "data"))
 	case "mcp":
 		return mcpclient.Open(o.mcpServer(name, c, env, key, filepath.Join(dir, "data")))
 	}
@@ -128,7 +132,7 @@ func (o *opened) mcpServer(name string, c providerConfig, env map[string]string,
 
 // program is a provider of type jsonrpc. What it can do is remembered, so that
 // it need not be started to find out.
-func (o *opened) program(name string, c providerConfig, env map[string]string, dir string) (providers.Provider, error) {
+func (o *opened) program(ctx context.Context, name string, c providerConfig, env map[string]string, dir string) (providers.Provider, error) {
 	if len(c.Command) == 0 {
 		return nil, fmt.Errorf("provider %s: no command", name)
 	}
@@ -142,7 +146,10 @@ func (o *opened) program(name string, c providerConfig, env map[string]string, d
 	known := filepath.Join(filepath.Dir(dir), "abilities.json")
 	fingerprint := fingerprintOf(c, "")
 	jc.Abilities = knownAbilities(known, fingerprint)
-	p, err := jsonrpc.Open(context.Background(), jc)
+	p, err := jsonrpc.Open(ctx, jc)
+	if err != nil && ctx.Err() != nil {
+		err = hinted(fmt.Errorf("provider %s: what it can do is not known yet, and it did not say so in time", name), "vade provider check "+name)
+	}
 	if err == nil && jc.Abilities == nil {
 		keepAbilities(known, fingerprint, p)
 	}

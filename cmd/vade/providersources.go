@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"vademecum/providers"
@@ -16,6 +18,9 @@ type sources struct {
 	open    map[string]*source
 	routers map[string]*providers.Router // by profile
 	outbox  *providers.Outbox
+	// patient: nobody waits, so that a program may take its time to say what it
+	// can do, and a keychain to ask its owner.
+	patient bool
 }
 
 // source is an opened provider.
@@ -23,6 +28,42 @@ type source struct {
 	provider    providers.Provider
 	fingerprint string
 	err         error
+}
+
+// pool keeps providers open from one call of a long-lived server to the next:
+// a program that takes seconds to start would otherwise never answer in time.
+type pool struct {
+	slots providers.Slots
+
+	mu   sync.Mutex
+	open map[string]providers.Provider // by name and fingerprint of the config
+}
+
+// get is the provider of that key, opened by fn if it is not yet.
+func (p *pool) get(key string, fn func() (providers.Provider, error)) (providers.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if have := p.open[key]; have != nil {
+		return have, nil
+	}
+	opened, err := fn()
+	if err != nil {
+		return nil, err
+	}
+	if p.open == nil {
+		p.open = map[string]providers.Provider{}
+	}
+	p.open[key] = opened
+	return opened, nil
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, have := range p.open {
+		_ = providers.Close(have)
+	}
+	p.open = nil
 }
 
 // providersDir is where this host keeps what it knows of the providers.
@@ -40,18 +81,33 @@ func (o *opened) source(name string) (*source, error) {
 		o.sources.open = map[string]*source{}
 	}
 	s := o.sources.open[name]
-	if s == nil {
+	if s == nil || s.err != nil && o.sources.patient {
 		s = &source{}
-		s.provider, s.fingerprint, s.err = o.openProvider(name)
+		ctx, cancel := context.WithTimeout(context.Background(), o.openTimeout())
+		s.provider, s.fingerprint, s.err = o.openProvider(ctx, name)
+		cancel()
 		o.sources.open[name] = s
 	}
 	return s, s.err
 }
 
-// closeProviders gives back what providers hold.
+// openTimeout bounds opening a provider.
+func (o *opened) openTimeout() time.Duration {
+	if o.sources.patient {
+		return 30 * time.Second
+	}
+	return time.Second
+}
+
+// takeTime is called by what nobody waits for, before it opens a provider.
+func (o *opened) takeTime() {
+	o.sources.patient, o.sources.outbox = true, nil
+}
+
+// closeProviders gives back what providers hold, unless others use them too.
 func (o *opened) closeProviders() {
 	for _, s := range o.sources.open {
-		if s.err == nil {
+		if s.err == nil && o.a.pool == nil {
 			_ = providers.Close(s.provider)
 		}
 	}
@@ -68,6 +124,9 @@ func (o *opened) router(profile string) (r *providers.Router, warnings []string)
 		return r, nil
 	}
 	r = &providers.Router{Vault: string(o.vault.Config().VaultID), Gates: o.gates(), Book: o.whoseRef}
+	if o.a.pool != nil {
+		r.Slots = &o.a.pool.slots
+	}
 	for _, name := range o.config.providerNames() {
 		route := o.config.route(profile, name)
 		if !isSet(route.Read, true) {
