@@ -23,12 +23,13 @@ func (a *app) journalCmd() *cobra.Command {
 		Short:   "See and steer what waits to be kept or delivered",
 		GroupID: groupOwner,
 		Long: `Hooks of agents append what they see to the journal and are gone. Whoever comes
-next turns each turn that is over into a section of its session's file. What
+next turns each turn that is over into a section of its session's file. What the
+providers of the config are owed is here too, until they have confirmed it. What
 does not work is tried again, after a second at first and after a quarter of an
 hour in the end; after ten times it is dead: kept, shown here, and delivered when
 you ask for it. One thing that does not work never holds up another.
 
-States: queued, sending, accepted, stored, empty (nothing of it was worth
+States: queued, sending, accepted (taken, and not known to be kept), stored, empty (nothing of it was worth
 keeping), deleted, retry, dead. A KEY may be cut to any unambiguous beginning
 or end.`,
 		Example: `  vade journal list
@@ -325,7 +326,7 @@ func (a *app) journalDrainCmd() *cobra.Command {
 	opts := journal.DrainOptions{Wait: time.Minute}
 	cmd := &cobra.Command{
 		Use:     "drain",
-		Short:   "Keep now what waits",
+		Short:   "Keep and hand over now what waits",
 		Args:    cobra.NoArgs,
 		Example: "  vade journal drain\n  vade journal drain --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
