@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +126,7 @@ func (r *Router) collect(ctx context.Context, cancel func(), replies <-chan repl
 	start := time.Now()
 	lists, answers := make([][]Hit, len(r.Sources)), make([]Answered, len(r.Sources))
 	for n, s := range r.Sources {
-		answers[n] = Answered{Name: s.Provider.Name(), State: StateLate, Required: s.Required, Error: context.DeadlineExceeded.Error()}
+		answers[n] = Answered{Name: s.Provider.Name(), State: StateLate, Required: s.Required, Error: named(s.Provider.Name(), context.DeadlineExceeded)}
 	}
 	note := func(got reply) {
 		lists[got.n] = got.hits
@@ -167,8 +168,16 @@ func (a Answered) with(got reply) Answered {
 	default:
 		a.State = StateFailed
 	}
-	a.Error = got.err.Error()
+	a.Error = named(a.Name, got.err)
 	return a
+}
+
+// named is what err says, with the name of whom it is about.
+func named(name string, err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return name + ": no answer in time"
+	}
+	return name + ": " + strings.TrimPrefix(err.Error(), name+": ")
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

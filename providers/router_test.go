@@ -116,6 +116,9 @@ func TestOneThatNeverAnswersDelaysNobody(t *testing.T) {
 			if got := states(a); got != "good ok, hangs late" || !a.Partial || !slices.Equal(a.Missing, []string{"hangs"}) {
 				t.Errorf("deaf %v: %s, partial %v, missing %v", deaf, got, a.Partial, a.Missing)
 			}
+			if got, want := a.Sources[1].Error, "hangs: no answer in time"; got != want {
+				t.Errorf("deaf %v: error %q, want %q", deaf, got, want)
+			}
 			time.Sleep(2 * time.Hour) // the deaf one comes back: no goroutine is left
 		}
 	})
