@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -166,6 +167,21 @@ func TestTornLedger(t *testing.T) {
 	_ = j.Queue(t.Context(), Delivery{To: "vault", Key: "b"})
 	if list, err := j.Deliveries(); len(list) != 2 || err != nil {
 		t.Errorf("got %v %v", list, err)
+	}
+}
+
+func TestNothingToSteerBeforeTheFirstEvent(t *testing.T) {
+	dir := t.TempDir() + "/journal"
+	j := Open(dir, Options{})
+	all := func(Delivery) bool { return true }
+	if n, err := j.Retry(t.Context(), all); n != 0 || err != nil {
+		t.Errorf("retry: %d, %v", n, err)
+	}
+	if got, err := j.Cancel(t.Context(), "no more", all); len(got) != 0 || err != nil {
+		t.Errorf("cancel: %v, %v", got, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
 	}
 }
 

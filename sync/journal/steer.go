@@ -101,6 +101,9 @@ func (j *Journal) Compact(ctx context.Context) error {
 // Retry makes those deliveries due at once that pick chooses, however often
 // they were tried, and returns how many.
 func (j *Journal) Retry(ctx context.Context, pick func(Delivery) bool) (int, error) {
+	if !j.exists() {
+		return 0, nil
+	}
 	n := 0
 	err := j.ledger.update(ctx, func(all *owed) (changed []*Delivery) {
 		for _, d := range all.sorted() {
@@ -124,6 +127,9 @@ func (j *Journal) Drop(ctx context.Context, pick func(Delivery) bool) ([]Deliver
 
 // Cancel is Drop for a reason, which becomes the deliveries' Result.
 func (j *Journal) Cancel(ctx context.Context, why string, pick func(Delivery) bool) ([]Delivery, error) {
+	if !j.exists() {
+		return nil, nil
+	}
 	var dropped []Delivery
 	keys := map[string]bool{}
 	err := j.ledger.update(ctx, func(all *owed) (changed []*Delivery) {
