@@ -216,6 +216,9 @@ func (s *session) die(f *failure, gently bool) {
 		s.idle.Stop()
 	}
 	for id, p := range s.pending {
+		if p.timer != nil { // cancelled, and not answered: nobody waits for a hanging program
+			s.gently = false
+		}
 		s.finish(id, p, result{f: &failure{class: f.class, sent: p.written, err: f.err}})
 	}
 	close(s.over)

@@ -108,6 +108,18 @@ func TestHungProgramIsReplaced(t *testing.T) {
 	eventually(t, "the first is gone", func() bool { return !alive(runs(t, dir)[0]) })
 }
 
+func TestCloseDoesNotWaitForAHungProgram(t *testing.T) {
+	p, _ := open(t, "hangs", func(c *Config) { remembered(LongLived)(c); c.endPatience = time.Minute })
+	if _, err := p.Search(timeout(t, 500*time.Millisecond), providers.Query{Text: "tide", Limit: 5}); err == nil {
+		t.Fatal("it does not hang")
+	}
+	start := time.Now()
+	_ = providers.Close(p)
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+}
+
 func TestIdleProgramIsStoppedAndStartedAgain(t *testing.T) {
 	p, dir := open(t, "echo", func(c *Config) { remembered(LongLived)(c); c.IdleStop = 20 * time.Millisecond })
 	for n := 1; n <= 3; n++ { // which is no crash: as often as need be
