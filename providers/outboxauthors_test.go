@@ -42,8 +42,14 @@ func TestTwoHostsOfOneName(t *testing.T) {
 		digit, host string
 		want        author
 	}{
-		{"2", "box", byUs}, {"3", "box", byOther}, {"1", "box", byOther}, {"5", "box", byOther}, {"6", "box", byOther},
-		{"4", "", byUs}, {"6", "", byOther}, {"2", "other", byOther},
+		{"2", "box", byUs},
+		{"3", "box", byOther},
+		{"1", "box", byOther},
+		{"5", "box", byOther},
+		{"6", "box", byOther},
+		{"4", "", byUs},
+		{"6", "", byOther},
+		{"2", "other", byOther},
 	} {
 		c := &repo.Commit{Hash: hash(test.digit), Message: "x\n"}
 		if test.host != "" {

@@ -123,7 +123,10 @@ func (a *app) printDelivery(d journal.Delivery) {
 	}
 	note := d.Result
 	if d.Error != "" {
-		note = fmt.Sprintf("tried %s: %s", count(d.Attempts, "time", "times"), d.Error)
+		note = d.Error
+		if d.Attempts > 0 { // one that its provider's pause cut short does not count
+			note = fmt.Sprintf("tried %s: %s", count(d.Attempts, "time", "times"), d.Error)
+		}
 	}
 	if d.State == journal.Retry {
 		note = fmt.Sprintf("again %s; %s", d.Due.Local().Format(time.TimeOnly), note)

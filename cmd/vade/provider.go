@@ -120,7 +120,7 @@ func (a *app) printProviders(views []providerView) {
 	for _, v := range views {
 		a.printf("%s  %s  read %s, write %s%s\n", a.paint(bold, v.Name), a.paint(dim, v.Type),
 			a.standingWord(v.Read), a.standingWord(v.Write), owedWords(v.Owed))
-		for _, why := range uniqueNonEmpty(v.Error, notOK(v.Read), notOK(v.Write), v.LastError) {
+		for _, why := range uniqueNonEmpty(v.Error, notOK(v.Read), firstOf(notOK(v.Write), v.LastError)) {
 			a.printf("  %s\n", a.paint(gold, oneLine(why)))
 		}
 	}

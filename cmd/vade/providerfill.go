@@ -70,11 +70,9 @@ func (o *opened) outboxFor(name string) (*providers.Outbox, error) {
 }
 
 func (a *app) printFilled(r filledView, err error) error {
-	waits := 0
-	for state, n := range r.Owed {
-		if !state.Final() {
-			waits += n
-		}
+	waits := 0 // not there yet, or never
+	for _, n := range r.Owed {
+		waits += n
 	}
 	if err == nil && waits > 0 {
 		a.code = exitPartly
@@ -89,7 +87,8 @@ func (a *app) printFilled(r filledView, err error) error {
 	case r.DryRun:
 		a.printf("%s: %d of %s to hand over\n", r.Provider, r.Lacked, count(r.Total, "memory", "memories"))
 	default:
-		a.printf("%s: %s handed over, %d there before%s\n", r.Provider, count(r.Queued, "memory", "memories"), r.Total-r.Lacked, owedWords(r.Owed))
+		a.printf("%s: %d of %s there by its receipts, %d of them from now%s\n",
+			r.Provider, max(r.Total-waits, 0), count(r.Total, "memory", "memories"), max(r.Queued-waits, 0), owedWords(r.Owed))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vademecum/providers"
 	"vademecum/sync"
 	"vademecum/sync/journal"
 	"vademecum/vault"
@@ -93,7 +94,22 @@ func (o *opened) status(ctx context.Context) (statusView, error) {
 		return v, err
 	}
 	v.Forgotten = len(stones)
+	v.providers(o)
 	return v, v.sync(o)
+}
+
+// providers names those that nothing is handed over to at present: who found
+// that out was a process in the background, with nobody to tell.
+func (v *statusView) providers(o *opened) {
+	for _, name := range o.config.providerNames() {
+		s, err := o.source(name)
+		if err == nil {
+			err = o.gates().Peek(name, providers.Writing, s.fingerprint)
+		}
+		if err != nil {
+			v.Warnings = append(v.Warnings, "nothing is handed over now: "+err.Error())
+		}
+	}
 }
 
 func (v *statusView) count(s *vault.Snapshot) {
