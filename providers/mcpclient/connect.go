@@ -123,13 +123,16 @@ func hash(tools []*mcp.Tool) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// end leaves the server: a program has 2 s to end by itself.
+// end leaves the server: a program has 2 s to end by itself, unless it has never
+// said anything.
 func (c *connection) end() {
+	patience := time.Duration(0)
 	if c.ClientSession != nil {
 		_ = c.Close()
+		patience = 2 * time.Second
 	}
 	if c.proc != nil {
-		c.proc.End(2 * time.Second)
+		c.proc.End(patience)
 	}
 }
 

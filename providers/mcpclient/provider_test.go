@@ -309,3 +309,24 @@ func TestOverHTTP(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestNobodyWaitsForAServerThatNeverSpoke: closing does not give it the time to
+// end by itself that one has which was of use.
+func TestNobodyWaitsForAServerThatNeverSpoke(t *testing.T) {
+	p, err := Open(Config{Name: "mute", Command: "sleep", Args: []string{"60"}, Dir: t.TempDir(), Preset: "server-memory"})
+	if err != nil {
+		t.Skip("there is no sleep here") // Windows
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := p.Search(ctx, providers.Query{Text: "tide", Limit: 1}); err == nil {
+		t.Error("it answered")
+	}
+	start := time.Now()
+	if err := providers.Close(p); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 1500*time.Millisecond {
+		t.Errorf("closing took %s", took)
+	}
+}
