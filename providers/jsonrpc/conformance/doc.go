@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -70,8 +71,14 @@ func (r *Report) Table(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s (%s %s, %s): %d passed, %d failed, %d skipped\n",
-		r.Command, r.Abilities.Name, r.Abilities.Version, r.Mode, r.Passed, r.Failed, r.Skipped)
+	said := strings.TrimSpace(r.Abilities.Name + " " + r.Abilities.Version)
+	if r.Mode != "" { // it came as far as being run in one
+		said = strings.TrimPrefix(said+", "+string(r.Mode), ", ")
+	}
+	if said != "" {
+		said = " (" + said + ")"
+	}
+	_, err := fmt.Fprintf(w, "%s%s: %d passed, %d failed, %d skipped\n", r.Command, said, r.Passed, r.Failed, r.Skipped)
 	return err
 }
 
