@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +65,17 @@ func (o *Outbox) CatchUp(ctx context.Context) error {
 }
 
 // Follow notes the present commit for providers that are not followed yet, so
-// that the next one is theirs.
+// that the next one is theirs: also for Others, which are owed it once they can
+// be opened.
 func (o *Outbox) Follow(ctx context.Context) error {
-	var fresh []string
+	names := slices.Clone(o.Others)
 	for i := range o.Targets {
-		if _, err := o.cursor(o.Targets[i].name()); errors.Is(err, fs.ErrNotExist) {
-			fresh = append(fresh, o.Targets[i].name())
+		names = append(names, o.Targets[i].name())
+	}
+	var fresh []string
+	for _, name := range names {
+		if _, err := o.cursor(name); errors.Is(err, fs.ErrNotExist) {
+			fresh = append(fresh, name)
 		}
 	}
 	if len(fresh) == 0 {
