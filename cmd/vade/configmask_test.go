@@ -36,6 +36,7 @@ func TestMaskConfig(t *testing.T) {
 		"arguments":       {"providers: {m: {command: [x, --api-key, hunter2, --level, debug]}}\n", "providers: {m: {command: [x, --api-key, (masked), --level, debug]}}\n"},
 		"vars, tools":     {"providers: {m: {vars: {token: hunter2, p: q}, tools: {search: {args: {password: hunter3, n: 5}}}}}\n", "providers: {m: {vars: {token: (masked), p: q}, tools: {search: {args: {password: (masked), n: 5}}}}}\n"},
 		"comments":        {"home: x # " + canary + "\n# key: hunter2\n#   MEM0_TOKEN=hunter3\n", "home: x # (masked)\n# key: (masked)\n#   MEM0_TOKEN=(masked)\n"},
+		"repeated":        {"# old key was hunter2, see hunter2/x?a=hunter3\nproviders: {m: {key: hunter2, url: 'https://x/y?k=hunter3'}} # not hunter22\n", "# old key was (masked), see (masked)/x?a=(masked)\nproviders: {m: {key: (masked), url: 'https://x/y?(masked)'}} # not (masked)2\n"},
 		"a byte mark":     {"\uFEFFproviders: {m: {key: hunter2}}\n", "providers: {m: {key: (masked)}}\n"},
 		"wide characters": {"providers: {n: {user: 지우}, m: {user: é, key: hunter2}}\n", "providers: {n: {user: 지우}, m: {user: é, key: (masked)}}\n"},
 		"documents":       {"home: x\n---\na: hunter2\n", "home: x\n---\na: (masked)\n"},

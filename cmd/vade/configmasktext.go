@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -56,6 +57,7 @@ type masker struct {
 	starts []int // of the lines
 	nodes  []int // where the nodes of the text start, in order
 	spans  []span
+	hidden []string // the values that were masked
 	walk   *configWalk
 }
 
@@ -162,6 +164,7 @@ func (m *masker) scalar(n *yaml.Node, t reflect.Type, name string, secret bool) 
 	case name == "url":
 		if hidden := maskURL(n.Value); hidden != n.Value {
 			m.maskAs(n, hidden)
+			m.hidden = append(m.hidden, secretsOfURL(n.Value)...)
 		}
 	case t.Kind() == reflect.String || t.Kind() == reflect.Interface:
 		if hiddenValue(name, n.Value) != n.Value {
@@ -172,7 +175,24 @@ func (m *masker) scalar(n *yaml.Node, t reflect.Type, name string, secret bool) 
 	}
 }
 
-func (m *masker) mask(n *yaml.Node) { m.maskAs(n, masked) }
+func (m *masker) mask(n *yaml.Node) {
+	m.maskAs(n, masked)
+	m.hidden = append(m.hidden, strings.Fields(n.Value)...)
+}
+
+// secretsOfURL lists what maskURL may have hidden in raw.
+func secretsOfURL(raw string) []string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return []string{raw}
+	}
+	password, _ := u.User.Password()
+	words := []string{u.User.Username(), password, u.RawQuery, u.Fragment}
+	for _, values := range u.Query() {
+		words = append(words, values...)
+	}
+	return words
+}
 
 // maskAs shows something else in the place of the scalar n: of a word in one
 // line just that, else all up to what follows.
@@ -217,10 +237,30 @@ func (m *masker) remarks() {
 		if hash < 0 {
 			continue
 		}
+		m.repeated(start+hash, start+len(line))
 		for _, found := range commentedSecret().FindAllStringSubmatchIndex(line[hash:], -1) {
 			if value := line[hash+found[2] : hash+found[3]]; !isReference(value) && value != "{command:" {
 				m.spans = append(m.spans, span{start + hash + found[2], start + hash + found[3], masked})
 			}
+		}
+	}
+}
+
+// repeated masks what was masked elsewhere and stands again in the comment
+// between start and end. Of less than four characters it would hide chance
+// neighbours and save nothing.
+func (m *masker) repeated(start, end int) {
+	for _, value := range m.hidden {
+		if len(value) < 4 {
+			continue
+		}
+		for at := start; ; at += len(value) {
+			i := strings.Index(m.text[at:end], value)
+			if i < 0 {
+				break
+			}
+			at += i
+			m.spans = append(m.spans, span{at, at + len(value), masked})
 		}
 	}
 }
