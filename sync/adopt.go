@@ -121,7 +121,6 @@ type edits struct {
 	needed  []string         // removed, and a vault is none without them
 	hot     []string
 	left    []Left
-	total   int // memories in git's index
 	seen    *vault.Snapshot
 }
 
@@ -147,9 +146,6 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 	}
 	now := time.Now()
 	for _, f := range scan.Files {
-		if vault.IsMemoryPath(f.Path) && !f.IndexHash.IsZero() {
-			e.total++
-		}
 		if f.Hash == f.IndexHash || !ad.wanted(f.Path) || slices.Contains(scan.Conflicted, f.Path) {
 			continue
 		}
@@ -164,9 +160,6 @@ func (ad *adopter) look(ctx context.Context) (edits, error) {
 		e.changed = append(e.changed, f)
 	}
 	for _, m := range scan.Missing {
-		if vault.IsMemoryPath(m.Path) {
-			e.total++
-		}
 		if !ad.wanted(m.Path) || repo.CheckHostPath(m.Path) != nil {
 			continue // not asked about, or never was on this system's disk
 		}
@@ -279,7 +272,27 @@ func (e *edits) accident() bool {
 			gone-- // moved, most likely
 		}
 	}
-	return gone > handful && gone*2 > e.total || gone > few && gone == e.total
+	if gone <= few {
+		return false
+	}
+	total := e.total()
+	return gone > handful && gone*2 > total || gone == total
+}
+
+// total is how many memories git's index has.
+func (e *edits) total() int {
+	n := 0
+	for _, f := range e.seen.Scan().Files {
+		if !f.IndexHash.IsZero() && vault.IsMemoryPath(f.Path) {
+			n++
+		}
+	}
+	for _, m := range e.seen.Scan().Missing {
+		if vault.IsMemoryPath(m.Path) {
+			n++
+		}
+	}
+	return n
 }
 
 func (e *edits) was() map[plumbing.Hash]bool {
@@ -301,7 +314,7 @@ func (ad *adopter) commit(ctx context.Context, e edits) (Adopted, error) {
 	if e.accident() && !ad.o.Deletions {
 		done.Left = append(done.Left, Left{Reason: fmt.Sprintf(
 			"%d of %d memories are gone from the work tree, which looks like an accident; "+
-				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletes\" deletes them", len(e.gone), e.total)})
+				"\"vade doctor --fix\" brings them back, \"vade sync --adopt-deletes\" deletes them", len(e.gone), e.total())})
 		e.gone = nil
 	}
 	if len(e.needed) > 0 {

@@ -34,8 +34,9 @@ const (
 
 // indexFile is git's index as it lies on disk, entries and extensions untouched.
 type indexFile struct {
-	body    []byte // of version 2 or 3, without the checksum
-	names   string // the same bytes, which nobody changes: entry names are slices of it
+	body    []byte        // of version 2 or 3, without the checksum
+	sum     plumbing.Hash // the checksum of the file; zero with index.skipHash
+	names   string        // the same bytes, which nobody changes: entry names are slices of it
 	version uint32
 	count   int
 	stamp   stamp // time of the file: entries as young as that may be out of date
@@ -111,7 +112,7 @@ func parseIndex(b []byte, verify bool) (*indexFile, error) {
 		}
 	}
 	x := &indexFile{
-		body: body, version: binary.BigEndian.Uint32(b[4:]),
+		body: body, sum: plumbing.Hash(sum), version: binary.BigEndian.Uint32(b[4:]),
 		count: int(binary.BigEndian.Uint32(b[8:])),
 	}
 	switch x.version {

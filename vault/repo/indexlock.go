@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -116,39 +114,6 @@ func (g *GitDir) Splice(ctx context.Context, changes []IndexChange) error {
 		return err
 	}
 	return i.Splice(changes)
-}
-
-// StagedPaths are the paths whose entry in git's index is not that of tree: what a
-// human has staged, sorted. It takes no lock.
-func (g *GitDir) StagedPaths(ctx context.Context, tree plumbing.Hash) ([]string, error) {
-	x, err := g.readIndex(false)
-	if err != nil || x == nil {
-		return nil, err
-	}
-	next, stop := iter.Pull2(x.entries())
-	defer stop()
-	var staged []string
-	e, err, more := next()
-	for file, ferr := range Files(g, tree, "") {
-		if err := errors.Join(err, ferr, ctx.Err()); err != nil {
-			return nil, err
-		}
-		for more && err == nil && e.name < file.Path {
-			staged = append(staged, e.name)
-			e, err, more = next()
-		}
-		if !more || e.name != file.Path || e.hash() != file.Hash || e.mode() != indexMode(file.Mode) || e.stage() != 0 {
-			staged = append(staged, file.Path)
-		}
-		for more && err == nil && e.name == file.Path {
-			e, err, more = next()
-		}
-	}
-	for more && err == nil {
-		staged = append(staged, e.name)
-		e, err, more = next()
-	}
-	return slices.Compact(staged), err
 }
 
 // indexMode is the mode that the index has for that of a tree entry.

@@ -158,6 +158,37 @@ func TestStagedWorkOfHumansSurvives(t *testing.T) {
 	equal(t, "ours after commit -am", git(t, dir, "show", "HEAD:dir/x.md"), "x2")
 }
 
+// What is noted of an index that held what main holds is of no other index, nor
+// of another tree.
+func TestStagedAfterNothingWas(t *testing.T) {
+	g, dir := initRepo(t)
+	commit(t, g, map[string]string{"a.md": "a", "b.md": "b"})
+	staged := func(want ...string) {
+		t.Helper()
+		_, head, err := g.Head()
+		ok(t, err)
+		c, err := repo.ReadCommit(g, head)
+		ok(t, err)
+		for range 2 { // compared, and noted
+			got, err := g.StagedPaths(t.Context(), c.Tree)
+			ok(t, err)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("staged (-want +got):\n%s", diff)
+			}
+		}
+	}
+	staged()
+	writeFile(t, filepath.Join(dir, "a.md"), "by hand")
+	git(t, dir, "add", "a.md")
+	staged("a.md")
+	git(t, dir, "commit", "-qm", "by hand")
+	staged()
+	git(t, dir, "reset", "-q", "--soft", "HEAD^")
+	staged("a.md")
+	git(t, dir, "reset", "-q")
+	staged()
+}
+
 func TestSpliceEndsConflictOfItsPaths(t *testing.T) {
 	g, dir := initRepo(t)
 	base := commit(t, g, map[string]string{"a.md": "a\n", "b.md": "b\n"})
