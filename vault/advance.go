@@ -93,7 +93,7 @@ func (v *Vault) advance(ctx context.Context, index *repo.IndexLock, from, to plu
 }
 
 func (v *Vault) move(ctx context.Context, m *mover, index *repo.IndexLock, from, to plumbing.Hash, reason string) error {
-	changes, err := v.changesBetween(from, to)
+	changes, whole, err := v.changesBetween(from, to)
 	if err != nil {
 		return err
 	}
@@ -114,21 +114,27 @@ func (v *Vault) move(ctx context.Context, m *mover, index *repo.IndexLock, from,
 	for i, c := range changes {
 		splice[i] = repo.IndexChange{Path: c.Path, Hash: c.NewHash, Mode: c.NewMode}
 	}
-	return index.Splice(splice)
+	if !whole {
+		return index.Splice(splice)
+	}
+	return index.SpliceMove(splice, from, to)
 }
 
-// changesBetween are the paths that differ.
-func (v *Vault) changesBetween(from, to plumbing.Hash) ([]repo.Change, error) {
-	var changes []repo.Change
+// changesBetween are the paths that differ; whole unless some of them are none
+// that a file may have.
+func (v *Vault) changesBetween(from, to plumbing.Hash) (changes []repo.Change, whole bool, err error) {
+	whole = true
 	for c, err := range repo.DiffCommits(v.git, from, to) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if repo.CheckPath(c.Path) == nil {
-			changes = append(changes, c)
+		if repo.CheckPath(c.Path) != nil {
+			whole = false
+			continue
 		}
+		changes = append(changes, c)
 	}
-	return changes, nil
+	return changes, whole, nil
 }
 
 // stateDir holds what vade keeps beside git about this work tree; it is not

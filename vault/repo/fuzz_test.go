@@ -38,7 +38,7 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if g.writeSpliced(&out, x, []IndexChange{{Path: "m/c.md", Hash: BlobHash(nil)}, {Path: "a.md"}}) != nil {
+		if _, err := g.writeSpliced(&out, x, []IndexChange{{Path: "m/c.md", Hash: BlobHash(nil)}, {Path: "a.md"}}); err != nil {
 			return
 		}
 		y, err := parseIndex(out.Bytes(), true)

@@ -185,7 +185,9 @@ func commit(t testing.TB, g *repo.GitDir, files map[string]string) plumbing.Hash
 	}
 	h, changes := buildCommit(t, g, head, n, files)
 	ok(t, g.CompareAndSet("HEAD", head, h, "test: commit"))
-	ok(t, g.Splice(context.Background(), changes))
+	index, err := g.LockIndex(context.Background())
+	ok(t, err)
+	ok(t, index.SpliceMove(changes, head, h))
 	return h
 }
 

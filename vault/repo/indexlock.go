@@ -85,15 +85,34 @@ func (i *IndexLock) Entries(paths []string) (map[string]plumbing.Hash, error) {
 // next git commit -am undoes our commit. Unmerged entries of the changed paths go.
 // A crash of the machine, not of the process, may bring the old index back whole.
 func (i *IndexLock) Splice(changes []IndexChange) error {
+	_, err := i.splice(changes)
+	return err
+}
+
+// SpliceMove is Splice with all that differs between two commits. If the index
+// was known to hold just what the first has, it is known of the second then.
+func (i *IndexLock) SpliceMove(changes []IndexChange, from, to plumbing.Hash) error {
+	unstaged := i.g.isUnstagedAt(i.x.sum, from)
+	sum, err := i.splice(changes)
+	if err == nil && unstaged && !sum.IsZero() {
+		if tree, err := treeOf(i.g, to); err == nil {
+			i.g.noteUnstaged(sum, tree)
+		}
+	}
+	return err
+}
+
+// splice returns the checksum of the new index; zero when nothing changes.
+func (i *IndexLock) splice(changes []IndexChange) (sum plumbing.Hash, err error) {
 	if i.l == nil {
-		return errors.New("update git index: the lock is given up")
+		return sum, errors.New("update git index: the lock is given up")
 	}
 	defer i.Release()
 	sorted, err := sortChanges(changes)
 	if err != nil || len(sorted) == 0 {
-		return err
+		return sum, err
 	}
-	err = i.g.writeSpliced(i.l, i.x, sorted)
+	sum, err = i.g.writeSpliced(i.l, i.x, sorted)
 	if err == nil {
 		l := i.l
 		i.l = nil
@@ -102,9 +121,9 @@ func (i *IndexLock) Splice(changes []IndexChange) error {
 		err = l.rename()
 	}
 	if err != nil {
-		return fmt.Errorf("update git index: %w", err)
+		return sum, fmt.Errorf("update git index: %w", err)
 	}
-	return nil
+	return sum, nil
 }
 
 // Splice is LockIndex and [IndexLock.Splice].

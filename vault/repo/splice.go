@@ -40,15 +40,16 @@ func sortChanges(changes []IndexChange) ([]IndexChange, error) {
 	return out, nil
 }
 
-// writeSpliced writes the index x with changes, which are sorted, put in.
-func (g *GitDir) writeSpliced(w io.Writer, x *indexFile, changes []IndexChange) error {
+// writeSpliced writes the index x with changes, which are sorted, put in, and
+// returns its checksum.
+func (g *GitDir) writeSpliced(w io.Writer, x *indexFile, changes []IndexChange) (checksum plumbing.Hash, err error) {
 	s := splicer{g: g, x: x}
 	if err := s.entries(indexOps(changes)); err != nil {
-		return err
+		return checksum, err
 	}
 	exts, err := x.extensions(s.at)
 	if err != nil {
-		return err
+		return checksum, err
 	}
 	for _, e := range exts {
 		switch e.name {
@@ -71,10 +72,11 @@ func (g *GitDir) writeSpliced(w io.Writer, x *indexFile, changes []IndexChange) 
 		out.Write(b)
 	}
 	if err := out.Flush(); err != nil {
-		return err
+		return checksum, err
 	}
-	_, err = w.Write(sum.Sum(nil))
-	return err
+	checksum = plumbing.Hash(sum.Sum(nil))
+	_, err = w.Write(checksum[:])
+	return checksum, err
 }
 
 // indexOp is what to do at one place of the sorted entries: replace or drop the

@@ -181,12 +181,20 @@ func TestStagedAfterNothingWas(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "a.md"), "by hand")
 	git(t, dir, "add", "a.md")
 	staged("a.md")
+	commit(t, g, map[string]string{"c.md": "c"})
+	staged("a.md")
 	git(t, dir, "commit", "-qm", "by hand")
 	staged()
 	git(t, dir, "reset", "-q", "--soft", "HEAD^")
 	staged("a.md")
 	git(t, dir, "reset", "-q")
 	staged()
+	commit(t, g, map[string]string{"a.md": "", "d.md": "d"})
+	if noted, err := os.ReadFile(filepath.Join(dir, ".git", "vade", "unstaged")); err != nil || !strings.Contains(string(noted), strings.TrimSpace(git(t, dir, "rev-parse", "HEAD^{tree}"))) {
+		t.Errorf("noted %q, %v, not that the new tree is in the index too", noted, err)
+	}
+	staged()
+	clean(t, dir)
 }
 
 func TestSpliceEndsConflictOfItsPaths(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -58,6 +59,17 @@ func (g *GitDir) unstagedPath() string { return filepath.Join(g.dir, "vade", "un
 func (g *GitDir) isUnstaged(tree plumbing.Hash) bool {
 	noted, err := os.ReadFile(g.unstagedPath())
 	return err == nil && string(noted) == unstagedNote(g.indexSum(), tree)
+}
+
+// isUnstagedAt is isUnstaged for the tree of a commit, which it reads only where
+// the note is of the index with that checksum.
+func (g *GitDir) isUnstagedAt(sum, commit plumbing.Hash) bool {
+	noted, err := os.ReadFile(g.unstagedPath())
+	if err != nil || !strings.HasPrefix(string(noted), sum.String()) {
+		return false
+	}
+	tree, err := treeOf(g, commit)
+	return err == nil && string(noted) == unstagedNote(sum, tree)
 }
 
 // noteUnstaged may fail: the next one compares again. With index.skipHash there
