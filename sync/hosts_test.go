@@ -59,9 +59,14 @@ func (h *host) vault() *vault.Vault {
 
 func (h *host) dir() string { return filepath.Join(h.home, "todd", "vault") }
 
-func (h *host) sync() sync.Report {
+func (h *host) sync() sync.Report { return h.round(sync.Options{Still: time.Nanosecond}) }
+
+// syncCommitted leaves what is on disk.
+func (h *host) syncCommitted() sync.Report { return h.round(sync.Options{Committed: true}) }
+
+func (h *host) round(o sync.Options) sync.Report {
 	h.t.Helper()
-	r, err := sync.Round(h.t.Context(), h.vault(), sync.Options{Still: time.Nanosecond})
+	r, err := sync.Round(h.t.Context(), h.vault(), o)
 	if err != nil {
 		h.t.Fatalf("%s: sync: %v", h.name, err)
 	}
@@ -198,14 +203,17 @@ func TestThreeHosts(t *testing.T) {
 			for range 1 + h.rng.IntN(2) {
 				w.act(h)
 			}
-			if h.rng.IntN(3) > 0 {
-				w.sync(h)
+			switch h.rng.IntN(4) {
+			case 0:
+				w.swept(h, h.syncCommitted())
+			case 1, 2:
+				w.swept(h, h.sync())
 			}
 		}
 	}
 	for range 2 {
 		for _, h := range hosts {
-			w.sync(h)
+			w.swept(h, h.sync())
 		}
 	}
 	for _, h := range hosts {
@@ -241,8 +249,8 @@ func (w *words) gone(text string) {
 	}
 }
 
-func (w *words) sync(h *host) {
-	for word := range h.swept(h.sync()) {
+func (w *words) swept(h *host, r sync.Report) {
+	for word := range h.swept(r) {
 		w.removed[word] = true
 	}
 }
@@ -368,4 +376,36 @@ func (w *words) check(t *testing.T, hosts []*host) {
 		}
 	}
 	t.Logf("%d words, %d taken out knowingly", len(w.written), len(w.removed))
+}
+
+// The syncs after writes look at the disk once a minute, and go by this.
+func TestLastLook(t *testing.T) {
+	h := newHost(t, "a", 1)
+	h.skew = 0
+	now := time.Date(2026, 12, 1, 8, 0, 0, 0, time.UTC)
+	h.clock = func() time.Time { return now }
+	looked := func(want time.Time) {
+		t.Helper()
+		if got := sync.LastLook(h.vault()); !got.Equal(want) {
+			t.Errorf("looked at %s, want %s", got, want)
+		}
+	}
+	h.remember("One", "a line")
+	looked(time.Time{})
+	h.sync()
+	looked(now)
+	first := now
+	now = now.Add(time.Minute)
+	h.syncCommitted()
+	looked(first)
+	path := filepath.Join(h.dir(), "staged.md")
+	if err := os.WriteFile(path, []byte("of a human\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, h.dir(), "add", "staged.md")
+	h.sync()
+	looked(first) // something was left
+	git(t, h.dir(), "commit", "-qm", "by hand")
+	h.sync()
+	looked(now)
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// AdoptDeletions commits the removal of most memories at once, which
 	// otherwise is taken for an accident.
 	AdoptDeletions bool
+	// Committed leaves what changed on disk for a later round, and so need not
+	// look at every file: what is committed goes and comes.
+	Committed bool
 }
 
 // Report is what a round did.
@@ -121,6 +124,7 @@ type round struct {
 	branch string // ref of the remote that holds the vault
 	wire   *transport.Remote
 
+	looked    bool // at everything on disk, and left nothing
 	rewritten bool // the remote's branch no longer holds what it held
 }
 
@@ -128,19 +132,10 @@ func (rd *round) run(ctx context.Context) error {
 	if err := rd.commitHeld(ctx); err != nil {
 		return err
 	}
-	adopted, seen, err := adopt(ctx, rd.v, AdoptOptions{Still: rd.o.Still, Wait: true, Deletions: rd.o.AdoptDeletions})
-	if err != nil {
-		return err
-	}
-	rd.report.Adopted, rd.report.Left = adopted.Paths, adopted.Left
-	if !rd.v.Exists() {
-		return nil
-	}
-	if err := rd.redescribe(ctx, adopted.Restored); err != nil {
-		return err
-	}
-	if err := rd.expire(ctx, seen); err != nil {
-		return err
+	if !rd.o.Committed {
+		if err := rd.adopt(ctx); err != nil || !rd.v.Exists() {
+			return err
+		}
 	}
 	remote, ok, err := remoteOf(rd.v)
 	if err != nil || !ok {
@@ -155,6 +150,23 @@ func (rd *round) run(ctx context.Context) error {
 	}
 	defer rd.wire.Close()
 	return rd.converge(ctx)
+}
+
+// adopt commits what changed on disk, and removes what has expired.
+func (rd *round) adopt(ctx context.Context) error {
+	adopted, seen, err := adopt(ctx, rd.v, AdoptOptions{Still: rd.o.Still, Wait: true, Deletions: rd.o.AdoptDeletions})
+	if err != nil {
+		return err
+	}
+	rd.report.Adopted, rd.report.Left = adopted.Paths, adopted.Left
+	rd.looked = len(adopted.Left) == 0
+	if !rd.v.Exists() {
+		return nil
+	}
+	if err := rd.redescribe(ctx, adopted.Restored); err != nil {
+		return err
+	}
+	return rd.expire(ctx, seen)
 }
 
 // commitHeld commits what earlier writes could only save, if it can be now.
@@ -391,6 +403,9 @@ func (rd *round) finish(err error) {
 	now := rd.v.Now()
 	rec := readRecord(rd.v)
 	rec.LastAttempt = now
+	if rd.looked {
+		rec.LastLook = now
+	}
 	switch {
 	case err != nil:
 		rec.LastError = err.Error()

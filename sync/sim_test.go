@@ -106,14 +106,18 @@ func (g *game) play(rounds int) {
 				g.turn(h)
 			}
 			if rare := i == len(g.hosts)-1; !rare || g.rng.IntN(6) == 0 {
-				g.sync(h)
+				if g.rng.IntN(4) == 0 {
+					g.met(h, h.syncCommitted())
+				} else {
+					g.met(h, h.sync())
+				}
 			}
 		}
 	}
 	g.now = g.now.Add(48 * time.Hour) // nothing expires from here on
 	for range 3 {
 		for _, h := range g.hosts {
-			g.sync(h)
+			g.met(h, h.sync())
 		}
 	}
 	for _, h := range g.hosts {
@@ -125,8 +129,8 @@ func (g *game) play(rounds int) {
 	g.check()
 }
 
-func (g *game) sync(h *host) {
-	r := h.sync()
+// met notes what a round of h said.
+func (g *game) met(h *host, r sync.Report) {
 	for w := range h.swept(r) {
 		g.dead[w] = true
 	}

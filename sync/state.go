@@ -31,7 +31,12 @@ type record struct {
 	LastSync    time.Time `json:"last_sync,omitzero"`
 	LastAttempt time.Time `json:"last_attempt,omitzero"`
 	LastError   string    `json:"last_error,omitempty"`
+	LastLook    time.Time `json:"last_look,omitzero"`
 }
+
+// LastLook is when a round last looked at everything on disk and left nothing
+// of it uncommitted; zero if none has.
+func LastLook(v *vault.Vault) time.Time { return readRecord(v).LastLook }
 
 func recordPath(v *vault.Vault) string { return filepath.Join(v.Git().Dir(), "vade", "sync.json") }
 
