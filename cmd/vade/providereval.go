@@ -19,9 +19,10 @@ func (a *app) providerEvalCmd() *cobra.Command {
 		Short: "Hold a provider program of your own to the protocol",
 		Long: `Hold a provider program to the protocol of docs/provider-protocol.md: what it
 promises is tried, in a folder of its own that is removed again. Arguments behind
-"--" are the program's. Exit code 0: nothing failed; 1: something did.`,
+"--" are the program's; it does not run in this folder, so name files by their
+whole path. Exit code 0: nothing failed; 1: something did.`,
 		Example: `  vade provider eval jsonrpc --command ./my-provider
-  vade provider eval jsonrpc --command python3 -- provider.py
+  vade provider eval jsonrpc --command python3 -- "$PWD/provider.py"
   vade provider eval jsonrpc --command ./my-provider --json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,6 +39,9 @@ promises is tried, in a folder of its own that is removed again. Arguments behin
 					return usagef("--env takes NAME=VALUE")
 				}
 				o.Env[name] = value
+			}
+			if soak < 0 {
+				return usagef("--soak is a number of calls, not %d", soak)
 			}
 			if mode != "" && o.Mode != jsonrpc.OneShot && o.Mode != jsonrpc.LongLived {
 				return usagef("--mode is %s or %s", jsonrpc.OneShot, jsonrpc.LongLived)

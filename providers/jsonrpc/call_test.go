@@ -180,6 +180,7 @@ func TestBrokenPrograms(t *testing.T) {
 		{"dies", providers.Retryable, "exit status 3; it said: cannot open the store: password … is wrong"},
 		{"hangs", providers.Retryable, "deadline exceeded"},
 		{"noise", providers.Protocol, `stdout is for answers only, stderr for the rest; got "debug: opening the store"`},
+		{"blurts", providers.Protocol, strings.Repeat("x", 70) + ` …": `},
 		{"endless", providers.Protocol, "a line of more than 4 MiB"},
 		{"cannot read", providers.Protocol, "no JSON"},
 	} {

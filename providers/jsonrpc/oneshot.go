@@ -85,7 +85,7 @@ func (o *oneShot) read(id string, got answer, proc *child.Process) (Reply, *fail
 		err = errors.New("it answered another request than the one that was made")
 	}
 	if err != nil {
-		return Reply{}, &failure{class: providers.Protocol, sent: true, err: err}
+		return Reply{}, &failure{class: providers.Protocol, sent: true, err: Hiding(err, o.peer.redact)}
 	}
 	return reply, nil
 }

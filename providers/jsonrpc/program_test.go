@@ -115,6 +115,12 @@ var programs = map[string]func(c call) string{
 		}
 		return able
 	},
+	"blurts": func(c call) string { // a secret, where what is quoted of the line is cut
+		if c.Method != "vade.initialize" {
+			fmt.Println(strings.Repeat("x", 70), os.Getenv("PASSWORD"))
+		}
+		return able
+	},
 	"endless": func(c call) string {
 		if c.Method == "vade.initialize" {
 			return able

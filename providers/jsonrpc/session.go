@@ -149,7 +149,7 @@ func (s *session) read(proc *child.Process) {
 			err = fmt.Errorf("it refused a line: %s", reply.Error.Message)
 		}
 		if err != nil {
-			s.die(&failure{class: providers.Protocol, err: err}, false)
+			s.die(&failure{class: providers.Protocol, err: Hiding(err, s.peer.redact)}, false)
 			return
 		}
 		s.deliver(reply)

@@ -88,9 +88,28 @@ func ParseReply(line []byte) (Reply, error) {
 	return r, nil
 }
 
-func noReply(line []byte, err error) error {
-	start := bytes.ToValidUTF8(line[:min(len(line), 80)], []byte("�"))
-	return fmt.Errorf("stdout is for answers only, stderr for the rest; got %q: %w", start, err)
+func noReply(line []byte, err error) error { return &NoReplyError{line, err} }
+
+// NoReplyError is a line of stdout that is no answer, and why.
+type NoReplyError struct {
+	Line []byte
+	Err  error
+}
+
+func (e *NoReplyError) Error() string {
+	start := bytes.ToValidUTF8(e.Line[:min(len(e.Line), 80)], []byte("�"))
+	return fmt.Sprintf("stdout is for answers only, stderr for the rest; got %q: %v", start, e.Err)
+}
+
+func (e *NoReplyError) Unwrap() error { return e.Err }
+
+// Hiding is err with what it quotes of a line as hide returns it. That is done
+// before the line is cut: half a secret is not known for one.
+func Hiding(err error, hide func(string) string) error {
+	if e, ok := errors.AsType[*NoReplyError](err); ok {
+		return noReply([]byte(hide(string(e.Line[:min(len(e.Line), 4096)]))), e.Err)
+	}
+	return err
 }
 
 // WireItem is an item as it is sent: see ToWire.

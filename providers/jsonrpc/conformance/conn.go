@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"vademecum/providers/child"
 	"vademecum/providers/jsonrpc"
+	"vademecum/vault"
 )
 
 // conn is one process of the program, and what it has answered.
@@ -18,6 +20,7 @@ type conn struct {
 	lines  chan []byte   // closed when stdout ends
 	over   chan struct{} // closed when nobody reads lines any more
 	waited map[string]jsonrpc.Reply
+	noise  string // the last line that was no answer, and why
 	lastID int
 }
 
@@ -145,32 +148,47 @@ func (k *kit) await(ctx context.Context, c *conn, id string) (jsonrpc.Reply, err
 		}
 		select {
 		case <-ctx.Done():
-			return jsonrpc.Reply{}, fmt.Errorf("no answer within %s", k.Timeout)
+			return jsonrpc.Reply{}, fmt.Errorf("no answer within %s%s", k.Timeout, c.noise)
 		case line, ok := <-c.lines:
 			if !ok {
-				return jsonrpc.Reply{}, ended(c)
+				return jsonrpc.Reply{}, k.ended(c)
 			}
 			k.hear(c, line)
 		}
 	}
 }
 
+// maxNoise bounds what is kept of a program that never stops printing.
+const maxNoise = 100
+
 // hear sorts a line of stdout.
 func (k *kit) hear(c *conn, line []byte) {
 	r, err := jsonrpc.ParseReply(line)
-	if err != nil {
-		k.noise = append(k.noise, err.Error())
+	if err == nil {
+		c.waited[r.ID] = r
 		return
 	}
-	c.waited[r.ID] = r
+	c.noise = "; " + jsonrpc.Hiding(err, k.hide).Error()
+	if len(k.noise) < maxNoise {
+		k.noise = append(k.noise, c.noise[2:])
+	}
 }
 
-func ended(c *conn) error {
+func (k *kit) ended(c *conn) error {
 	select {
 	case <-c.proc.Done():
 	case <-time.After(time.Second):
 		return errors.New("it closed its stdout")
 	}
-	said := c.proc.Stderr()
-	return fmt.Errorf("the program ended: %s; stderr: %.300s", c.proc.Exit(), said[max(0, len(said)-300):])
+	msg := "the program ended: " + c.proc.Exit()
+	if said := strings.TrimSpace(k.hide(c.proc.Stderr())); said != "" { // before it is cut: half a secret is not known for one
+		msg += "; it said: " + said[max(0, len(said)-300):]
+	}
+	return errors.New(msg + c.noise)
+}
+
+// hide is text without secrets: a report is kept, and read by others.
+func (k *kit) hide(text string) string {
+	text, _ = vault.Redact(child.Hide(text, k.Env))
+	return text
 }

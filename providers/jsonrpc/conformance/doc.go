@@ -141,6 +141,9 @@ func Run(ctx context.Context, o Options) Report {
 	return r
 }
 
+// maxReason bounds what is said of one check, in bytes.
+const maxReason = 600
+
 func (k *kit) run(ctx context.Context, c check) Check {
 	if k.Began != nil {
 		k.Began(c.name)
@@ -149,7 +152,7 @@ func (k *kit) run(ctx context.Context, c check) Check {
 	err := c.try(k, ctx)
 	done := Check{Name: c.name, Outcome: Passed, MS: float64(time.Since(began).Microseconds()) / 1000}
 	if err != nil {
-		done.Reason = err.Error()
+		done.Reason = child.Brief(k.hide(err.Error()), maxReason)
 		if _, ok := errors.AsType[measured](err); ok {
 			return done
 		}
