@@ -40,12 +40,23 @@ func (n *analysedNote) size() int {
 
 // noteText is a file taken apart for analysis.
 type noteText struct {
-	raw   []byte
-	body  int    // where the text starts; 0 when the front matter is not understood
-	title string // from the front matter, else the file's name
-	head  string // tags and aliases: they go with every chunk
-	extra string // other values that people search for: they go with the first chunk
-	ids   []string
+	raw    []byte
+	body   int    // where the text starts; 0 when the front matter is not understood
+	title  string // from the front matter, else the file's name
+	head   string // tags and aliases: they go with every chunk
+	extra  string // other values that people search for: they go with the first chunk
+	ids    []string
+	titled bool // in the front matter
+}
+
+// firstLine is the first line of a text that says something, if more follows: it
+// stands for the title of a note that has none, and counts once more for it.
+func firstLine(body []byte) []byte {
+	line, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte("\n"))
+	if len(rest) == 0 {
+		return nil
+	}
+	return line
 }
 
 // readNote takes a file apart. Nothing of a file without sound front matter is
@@ -56,6 +67,7 @@ func readNote(name string, raw []byte) noteText {
 	if d.HasHeader() && d.Broken() == nil && bytes.HasSuffix(raw, []byte(d.Body())) {
 		n.body = len(raw) - len(d.Body())
 		n.title = d.String("title")
+		n.titled = n.title != ""
 		n.head = strings.Join(append(d.Strings("tags"), d.Strings("aliases")...), "\n")
 		n.extra = d.String("why") + "\n" + d.String("source") + "\n" + d.String("description") + "\n" + d.String("summary")
 		if id := d.String("id"); id != "" {
@@ -143,6 +155,9 @@ func (a *noteAnalyzer) analyse(name string, raw []byte, cuts []int) *analysedNot
 		a.shared = several && i == 0
 		if i == 0 {
 			a.add([]byte(n.extra))
+			if !n.titled && !inSessions(name) {
+				a.add(firstLine(body))
+			}
 		}
 		// What the text around a chunk says of it: once is enough, or a chunk
 		// that repeats its title would beat the one that answers.

@@ -318,3 +318,21 @@ func TestAskingAgainDoesNotHideTheFact(t *testing.T) {
 		t.Errorf("%v are found by what was asked in them", got)
 	}
 }
+
+// A note without a title is about its first line; one with a title says there
+// what it is about.
+func TestFirstLineStandsForAMissingTitle(t *testing.T) {
+	files := map[string]string{
+		"a.md": "Which host serves the pages?\nThe rollback of March took the certificate along.\nNothing else moved.",
+		"b.md": "The rollback of March took the certificate along.\nWhich host serves the pages?\nNothing else moved.",
+		"c.md": "---\ntitle: Pages\n---\nThe rollback of March took the certificate along.\nWhich host serves the pages?\nNothing else moved.",
+	}
+	x, src := open(t), newNotes(files)
+	for range 2 { // in memory, then from the index
+		got := paths(t, x, src, "rollback certificate march")
+		if len(got) != 3 || got[0] != "b.md" {
+			t.Errorf("order %v, want b.md first", got)
+		}
+		update(t, x, src)
+	}
+}

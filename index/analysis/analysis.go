@@ -29,7 +29,7 @@ import (
 
 // Version changes whenever the same text may give other terms than before:
 // an index of another version is of no use.
-const Version = 4
+const Version = 5
 
 // MaxRunes is the length at which a term is cut.
 const MaxRunes = 64
