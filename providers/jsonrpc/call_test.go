@@ -221,6 +221,15 @@ func TestBrokenPrograms(t *testing.T) {
 	}
 }
 
+// TestNameAndVersionHoldNoSecret: they are kept in a file, and shown.
+func TestNameAndVersionHoldNoSecret(t *testing.T) {
+	p, _ := open(t, "names itself", nil)
+	h, err := p.Health(t.Context())
+	if a, _ := AbilitiesOf(p); err != nil || h.Version != "7 …" || a.Version != "7 …" {
+		t.Errorf("got %q and %q, %v, want no secret", h.Version, a.Version, err)
+	}
+}
+
 func timeout(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)

@@ -81,6 +81,9 @@ var programs = map[string]func(c call) string{
 		_ = json.Unmarshal(c.Params, &p)
 		return p.Text + p.Ref + p.Item.Text
 	},
+	"names itself": func(c call) string { // after what it was given
+		return strings.ReplaceAll(able, `"7"`, strconv.Quote("7 "+os.Getenv("PASSWORD")))
+	},
 	"dies": func(c call) string {
 		if c.Method == "vade.initialize" {
 			return able

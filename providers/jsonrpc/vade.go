@@ -38,6 +38,7 @@ func (p vadeDialect) abilities(ctx context.Context) (Abilities, error) {
 	if err != nil {
 		return able, p.protocolError("initialize", err.Error(), false)
 	}
+	able.Name, able.Version = p.clean(able.Name), p.clean(able.Version) // they are kept in a file
 	return able, nil
 }
 
@@ -47,6 +48,7 @@ func (p vadeDialect) health(ctx context.Context) (providers.Health, error) {
 	if h.Version == "" {
 		h.Version = p.able.Version
 	}
+	h.Version = p.clean(h.Version)
 	for i, w := range h.Warnings {
 		h.Warnings[i] = p.clean(w)
 	}

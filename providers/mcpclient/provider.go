@@ -113,7 +113,7 @@ func (p *peer) Health(ctx context.Context) (providers.Health, error) {
 		p.drop(a, err)
 		return providers.Health{}, p.broken("health", false, err)
 	}
-	h := providers.Health{Version: strings.TrimSpace(now.server.Name + " " + now.server.Version)}
+	h := providers.Health{Version: p.clean(now.server.Name + " " + now.server.Version)}
 	if p.cfg.ToolsHash == "" {
 		h.Warnings = append(h.Warnings, "its tools are not pinned: set tools_hash: "+now.server.ToolsHash)
 	}

@@ -111,6 +111,14 @@ func TestServerGetsOnlyWhatItNeeds(t *testing.T) {
 	}
 }
 
+// TestVersionHoldsNoSecret: what a server calls itself is shown.
+func TestVersionHoldsNoSecret(t *testing.T) {
+	p := memory(t, &fake{}, func(c *Config) { c.Env = map[string]string{"TOKEN": "memory-server"} })
+	if h, err := p.Health(t.Context()); err != nil || h.Version != "… 0.6.3" {
+		t.Errorf("got %q %v", h.Version, err)
+	}
+}
+
 func TestChangedToolsAreNotCalled(t *testing.T) {
 	f := &fake{}
 	p := memory(t, f, nil)

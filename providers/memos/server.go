@@ -88,7 +88,7 @@ func (s *Server) Health(ctx context.Context) (providers.Health, error) {
 	if _, _, err := s.page(ctx, "health", nil, 1, 1); err != nil && !providers.Is(err, providers.Permanent) {
 		return h, err
 	}
-	h.Version = up.Version
+	h.Version = s.rest.Clean(up.Version)
 	if s.open {
 		h.Warnings = append(h.Warnings, "the server takes requests without a key: whoever reaches it can read and delete these memories (run server_api_ext, which has keys, or let it listen on this machine only)")
 	}

@@ -144,7 +144,7 @@ func (c *client) Health(ctx context.Context) (providers.Health, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Version = up.Version
+	h.Version = c.rest.Clean(up.Version)
 	if !c.rest.Loopback() && !c.rest.Encrypted() {
 		h.Warnings = append(h.Warnings, "memories and the key go over the network unencrypted")
 	}

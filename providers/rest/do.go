@@ -41,7 +41,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (Meta, error) {
 	sent := &atomic.Bool{}
 	req, err := c.request(httptrace.WithClientTrace(ctx, traceSent(sent)), r)
 	if err != nil {
-		return Meta{}, &providers.Error{Provider: c.opts.Name, Op: r.Op, Class: providers.Permanent, Msg: c.clean(err.Error()), Err: err}
+		return Meta{}, &providers.Error{Provider: c.opts.Name, Op: r.Op, Class: providers.Permanent, Msg: c.Clean(err.Error()), Err: err}
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Client) decode(r Request, meta Meta, body []byte, out any) error {
 func (c *Client) senseless(r Request, meta Meta, err error) *providers.Error {
 	return &providers.Error{
 		Provider: c.opts.Name, Op: r.Op, Class: providers.Protocol, Ambiguous: r.Mutates,
-		Status: meta.Status, RequestID: meta.RequestID, Msg: c.clean(err.Error()), Err: err,
+		Status: meta.Status, RequestID: meta.RequestID, Msg: c.Clean(err.Error()), Err: err,
 	}
 }
 

@@ -21,7 +21,7 @@ func (c *Client) broken(ctx context.Context, r Request, err error, sent bool) er
 	}
 	e := &providers.Error{
 		Provider: c.opts.Name, Op: r.Op, Class: providers.Retryable, Ambiguous: sent && r.Mutates,
-		Msg: c.clean(reason(err)), Err: err,
+		Msg: c.Clean(reason(err)), Err: err,
 	}
 	if _, ok := errors.AsType[redirect](err); ok {
 		e.Class, e.Ambiguous = providers.Permanent, false
@@ -60,7 +60,7 @@ func (c *Client) refused(r Request, meta Meta, body []byte) error {
 	if e.RetryAfter != 0 {
 		e.RetryAfter = min(max(e.RetryAfter, minRetry), maxRetry)
 	}
-	e.Msg = c.clean(e.Msg)
+	e.Msg = c.Clean(e.Msg)
 	return e
 }
 
@@ -155,9 +155,9 @@ func messageOf(body []byte) string {
 	return ""
 }
 
-// clean makes a message one that can be shown: without our keys, on one line,
-// valid, at most providers.MaxMessage bytes.
-func (c *Client) clean(msg string) string {
+// Clean makes what a service said a text that can be shown: without our keys, on
+// one line, valid, at most providers.MaxMessage bytes.
+func (c *Client) Clean(msg string) string {
 	msg = c.secrets.Replace(strings.ToValidUTF8(msg, "�"))
 	msg = strings.Join(strings.Fields(msg), " ")
 	if len(msg) > providers.MaxMessage {
