@@ -265,6 +265,11 @@ func (o *opened) undo(ctx context.Context, target sync.UndoTarget) error {
 	if !done.Changed {
 		return nothingLeft(done)
 	}
+	if b := o.outbox(); b != nil { // so that "vade journal list" shows at once what they will get
+		if err := b.CatchUp(ctx); err != nil {
+			a.warn("not queued for the providers yet: %v", err)
+		}
+	}
 	o.pushLater()
 	if a.flags.json {
 		return a.printJSON(done)
