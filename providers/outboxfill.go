@@ -126,8 +126,10 @@ func putting(t *Target, id string, m *vault.Memory) journal.Delivery {
 const laneWait = 200 * time.Millisecond
 
 // settleDown delivers to t until at most so many deliveries wait, for which it
-// waits as long as the provider wants.
+// waits as long as the provider wants. What makes it wait is told, once: who
+// looks on could not tell a slow provider from one that never takes anything.
 func (o *Outbox) settleDown(ctx context.Context, t *Target, most int, tell func(waiting int)) error {
+	told := ""
 	for {
 		l := o.lane(t)
 		if err := l.run(ctx); err != nil {
@@ -152,6 +154,10 @@ func (o *Outbox) settleDown(ctx context.Context, t *Target, most int, tell func(
 		}
 		if p, ok := errors.AsType[*Paused](l.closed); ok && p.Until.IsZero() {
 			return p
+		}
+		if errs := l.report.Errors; len(errs) > 0 && errs[0] != told {
+			told = errs[0]
+			o.notice("not handed over yet, and tried again until it is: " + told)
 		}
 		if err := pause(ctx, l.again()); err != nil {
 			return err

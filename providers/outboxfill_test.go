@@ -89,6 +89,30 @@ func TestBackfill(t *testing.T) {
 	})
 }
 
+// TestBackfillSaysWhatItWaitsFor: else it looks as if nothing happened, for ever.
+func TestBackfillSaysWhatItWaitsFor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fill(1)
+		zep := newKept("zep")
+		r.Targets = []providers.Target{{Provider: zep, Fingerprint: "f"}}
+		tries := 0
+		zep.onPut = func(context.Context, providers.Item) error {
+			if tries++; tries < 4 {
+				return fails(providers.Retryable)
+			}
+			return nil
+		}
+		f, err := r.Backfill(t.Context(), "zep", nil)
+		if err != nil || len(f.Owed) != 0 || tries != 4 {
+			t.Errorf("got %+v %v after %d tries", f, err, tries)
+		}
+		if len(r.notices) != 1 || !strings.HasPrefix(r.notices[0], "not handed over yet, and tried again until it is: ") {
+			t.Errorf("notices %q", r.notices)
+		}
+	})
+}
+
 func TestBackfillOfWhoRefuses(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		r := newRig(t)
