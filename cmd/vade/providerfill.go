@@ -114,7 +114,7 @@ do not agree.`,
 				}
 				v, err := b.Verify(cmd.Context(), args[0], limit, fix)
 				if err != nil {
-					return fmt.Errorf("verify %s: %w", args[0], err)
+					return err
 				}
 				if fix {
 					o.drainLater()
