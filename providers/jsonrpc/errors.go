@@ -93,8 +93,12 @@ func (p *peer) unanswered(op string, f *failure, mutates bool) error {
 func (p *peer) clean(text string) string { return child.Brief(p.redact(text), providers.MaxMessage) }
 
 // redact is text without secrets.
-func (p *peer) redact(text string) string {
-	text, _ = vault.Redact(child.Hide(text, p.cfg.Env))
+func (p *peer) redact(text string) string { return Redact(text, p.cfg.Env) }
+
+// Redact is what a program said without the values of env, by name, that
+// it was given, and without what else has the shape of a secret.
+func Redact(text string, env map[string]string) string {
+	text, _ = vault.Redact(child.Hide(text, env))
 	return text
 }
 

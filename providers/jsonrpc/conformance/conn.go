@@ -11,7 +11,6 @@ import (
 
 	"vademecum/providers/child"
 	"vademecum/providers/jsonrpc"
-	"vademecum/vault"
 )
 
 // conn is one process of the program, and what it has answered.
@@ -188,7 +187,4 @@ func (k *kit) ended(c *conn) error {
 }
 
 // hide is text without secrets: a report is kept, and read by others.
-func (k *kit) hide(text string) string {
-	text, _ = vault.Redact(child.Hide(text, k.Env))
-	return text
-}
+func (k *kit) hide(text string) string { return jsonrpc.Redact(text, k.Env) }
